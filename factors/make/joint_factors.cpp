@@ -78,7 +78,7 @@ JointFactors::JointFactors(Context& ctx, LevelZero made)
 std::shared_ptr<JointFactors> JointFactors::transposed(Context& ctx, JointFactors const& of) {
   sparse::Transpose plan(ctx, of.matrix());
   // A chain of dependences is as long from its other end.
-  Index const levels = std::max(of.lower_levels_.levels, of.upper_levels_.levels);
+  Index const levels = std::max({Index{1}, of.lower_levels_.levels, of.upper_levels_.levels});
   std::optional<LevelZero> patterns = level_zero(ctx, plan.pattern().view(), levels);
   if (!patterns) throw Error("internal: transposed factors have other levels");
   auto made = std::make_shared<JointFactors>(ctx, std::move(*patterns));

@@ -6,8 +6,8 @@
 
 namespace tcsolve {
 
-/// r = 2^e residual, the power as two factors (PowerOfTwo); d = 0.                writes n rows,
-/// cols
+/// r = 2^e residual, the power as two factors (PowerOfTwo); d = 0. Reads and writes a vector of
+/// the rows once, writes one of the columns.
 template <class T>
 struct BeginRun {
   static constexpr char const* name = "begin_run";

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <tcsolve/api/precision.hpp>
+
 #include "tests/api/systems.hpp"
 #include "tests/support/formats.hpp"
 
@@ -31,6 +33,20 @@ class Precisions : public OnEachBackend {
   }
 };
 TCSOLVE_ON_EACH_BACKEND(Precisions);
+
+/// Systems of docs/results/mixed-h200.md: FP32 took longer where a solve is one kernel that waits
+/// for other things than memory.
+TEST(PrecisionBySize, OneKernelIsForWhatIsSmallBesideTheCache) {
+  auto const fits = [](Index rows, Offset entries) {
+    CsrView<double> const a{
+        rows, rows, entries, OffsetsView(static_cast<std::int64_t*>(nullptr)), nullptr, nullptr};
+    return fits_one_kernel(a, 50 << 20);
+  };
+  EXPECT_TRUE(fits(64 * 64 * 64, 190 * 190 * 190)) << "27 points";
+  EXPECT_FALSE(fits(80 * 80 * 80, 238 * 238 * 238));
+  EXPECT_TRUE(fits(64 * 64 * 64, 7 * 64 * 64 * 64)) << "7 points";
+  EXPECT_FALSE(fits(96 * 96 * 96, 7 * 96 * 96 * 96));
+}
 
 TEST_P(Precisions, AsOneWordAreThoseOfTheKeys) {
   Matrix const A = at_time(1, n);
