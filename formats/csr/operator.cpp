@@ -160,13 +160,15 @@ void CsrOperator<T, S>::prepare(Context& ctx, Op op) const {
       transposed_ = std::make_unique<Side>(ctx, CsrStorage<S>(ctx, transpose(a)));
       return;
     }
-    sparse::Transpose plan(ctx, a);
-    Array<S> values(ctx.space(), static_cast<std::size_t>(a.entries));
-    constexpr bool gathers = std::is_same_v<S, double> || std::is_same_v<S, float>;
-    if constexpr (gathers) plan.values(ctx, a.values, values.data());
-    CsrStorage<S> at = sparse::stored(ctx, std::move(plan).release(), std::move(values));
-    if constexpr (!gathers) fill_transpose(ctx, a, at);
-    transposed_ = std::make_unique<Side>(ctx, std::move(at));
+    if constexpr (std::is_same_v<S, double> || std::is_same_v<S, float>) {
+      transposed_ = std::make_unique<Side>(ctx, sparse::transposed<S>(ctx, a));
+    } else {
+      Array<S> values(ctx.space(), static_cast<std::size_t>(a.entries));
+      CsrStorage<S> at =
+          sparse::stored(ctx, sparse::Transpose(ctx, a).release(), std::move(values));
+      fill_transpose(ctx, a, at);
+      transposed_ = std::make_unique<Side>(ctx, std::move(at));
+    }
   });
 }
 

@@ -8,9 +8,9 @@
 ///     begin, end   the rows of the block
 ///     memory       its TeamMemory
 ///     over_ranks   whether its sums go on over other ranks
-///     exchange<V>(count, publish, meanwhile)   memory.part[k][warp] -> memory.total[k], k < count,
-///                  over the whole team; with `publish` it sees what was written before; one thread
-///                  calls meanwhile(), beside it
+///     exchange<V>(count, publish, meanwhile = {})   memory.part[k][warp] -> memory.total[k],
+///                  k < count, over the whole team; with `publish` it sees what was written before;
+///                  one thread calls meanwhile(), beside it
 ///
 /// A sum that is this rank's alone stays with the blocks, as their parts, until an operation that
 /// is spread over them takes it up: that saves an exchange.
@@ -134,7 +134,7 @@ __device__ void run(V const op, Instruction const& in, Frame f, bool stopped, Te
       add_up<V>(sum, in, team);
     if constexpr (Traits::finishes) {
       if constexpr (OpFacts<V>::spread && Traits::sums == 0)
-        team.template exchange<Add>(0, true, Nothing{});  // its end is that of all blocks
+        team.template exchange<Add>(0, true);  // its end is that of all blocks
       else if constexpr (Traits::prepares && Traits::sums == 0)
         __syncthreads();  // coefficients are read
       if (f.lead) op.finish(f, team.memory.total);

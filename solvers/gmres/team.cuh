@@ -43,7 +43,7 @@ __device__ void run(Gram<T> const op, Instruction const& in, Frame f, bool stopp
     if (lane % 4 == 0 && first + lane / 8 < columns) leave(2 * first + lane / 4, total);
     if (first == 0 && lane == 0) leave(2 * columns, norm2);
   }
-  team.template exchange<Add>(op.sums(j), in.publish, Nothing{});
+  team.template exchange<Add>(op.sums(j), in.publish);
   for (int k = threadIdx.x; k < op.sums(j); k += Team::threads) op.H.sums[k] = team.memory.total[k];
   __syncthreads();
   // Another warp than the leader's makes the column of H.

@@ -42,8 +42,9 @@ struct BatchTeam {
 #endif
     __syncthreads();
   }
-  template <class V, class Meanwhile>
-  __device__ void exchange(int count, bool /*a meeting publishes*/, Meanwhile const& meanwhile) {
+  template <class V, class Meanwhile = Nothing>
+  __device__ void exchange(int count, bool /*a meeting publishes*/,
+                           Meanwhile const& meanwhile = {}) {
     constexpr int warps = threads / 32;
     int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     // All threads must read the same cancel word in the same exchange. It was loaded one exchange
