@@ -7,6 +7,7 @@ that form, where it lies, and a CopyWarning says what the copy is for.
 """
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any
 
@@ -128,6 +129,12 @@ def _as_form(csr, whys=()):
     return csr
 
 
+def _processes():
+    """Those of the MPI program that this one is of, as far as mpi4py has been imported."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    return mpi.COMM_WORLD.size if mpi is not None and mpi.Is_initialized() else 1
+
+
 def csr_of(A):
     """A as Csr; None where A has no entries to be seen (an operator)."""
     if isinstance(A, Csr):
@@ -162,6 +169,10 @@ def csr_of(A):
     if all(hasattr(A, name) for name in ("indptr", "indices", "data")):  # JAX BCSR, DOLFINx
         if hasattr(A, "shape"):
             shape = A.shape
+        elif not hasattr(A, "index_map"):  # DOLFINx before 0.6: square, a number an entry
+            if _processes() > 1:
+                raise ShapeError("it does not say whether its rows are all here; tcsolve works in one process")
+            shape = (A.indptr.shape[0] - 1,) * 2
         else:
             maps = [A.index_map(k) for k in (0, 1)]
             if any(m.num_ghosts for m in maps):
