@@ -21,12 +21,17 @@ inline void require(void const* pointer, char const* what) {
   if (pointer == nullptr) throw ShapeError(cat(what, " is null"));
 }
 
-/// The first bytes of a struct of the caller's, whose header may be older or newer than this one.
+/// Sizes in the first version, 0.1. Fields that are added later do not change them.
+template <class S>
+constexpr std::size_t first_size = sizeof(S);
+
+/// The first bytes of a struct of the caller's, whose header may be older or newer than this one:
+/// whole fields, since no header has had fewer than the first.
 template <class S>
 S of_size(S const* given, S filled, char const* what) {
   require(given, what);
   std::size_t const size = given->size;
-  if (size < sizeof(std::uint32_t) || size > (1u << 16))
+  if (size < first_size<S> || size > (1u << 16))
     throw ShapeError(cat(what, ".size = ", size, "; set it to sizeof(", what, ")"));
   std::memcpy(&filled, given, std::min(size, sizeof filled));
   return filled;

@@ -78,8 +78,9 @@ Csr<double> full_rows(Dense const& m) {
 template <class F>
 Dense scaled_inverse(Dense m, double other, CancelFlag cancel, F const& f) {
   auto const n = static_cast<Index>(m.rows());
+  if (n == 0) return m;  // which has no least pivot
   // One power of two for the whole matrix first, so that a matrix times one has the same S A S.
-  double const most = n > 0 ? m.diagonal().maxCoeff() : 0.0;
+  double const most = m.diagonal().maxCoeff();
   int const shift = most > 0 ? std::ilogb(most) : 0;
   m *= std::ldexp(1.0, -shift);
   Eigen::VectorXd scale(n);

@@ -52,6 +52,9 @@ void expect_invariants(Problem const&, SolveReport const&, Column const& x, Stop
 SolveReport run(Context&, Problem const&, Column& x, std::string const& method,
                 StoppingParams const&, Execution, int restart);
 
+/// Upwind convection with nothing flowing in or out: rows sum to 0, A nonsymmetric, index 1.
+Matrix circulation(Index n);
+
 // The tables, one file each.
 std::vector<Case> trivial_cases();
 std::vector<Case> definiteness_cases();

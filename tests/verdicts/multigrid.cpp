@@ -123,6 +123,8 @@ std::vector<Case> multigrid_cases() {
           "diagonal", symmetric, [] { return regular(Column::LinSpaced(40, 1, 40).asDiagonal()); },
           40),
       solved(
+          "no_rows", "cg gmres fgmres", [] { return regular(Matrix(0, 0)); }, 0),
+      solved(
           "one_row", symmetric, [] { return regular(diagonal({4})); }, 2),
       solved(
           "inverted", symmetric, [] { return regular(grid(), {.coarse_size = 500}); }, 5),

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Singular and rectangular systems, consistent or not.
-#include <algorithm>
-
 #include <tests/verdicts/corpus.hpp>
 #include "tests/support/dense.hpp"
 
@@ -18,17 +16,6 @@ Problem consistent(Matrix const& A) {
 }
 Problem inconsistent(Matrix const& A) {
   return {A, random_column(static_cast<Index>(A.rows()), 32)};
-}
-
-/// Upwind convection with nothing flowing in or out: rows sum to 0, A nonsymmetric, index 1.
-Matrix circulation(Index n) {
-  Matrix a = Matrix::Zero(n, n);
-  for (Index i = 0; i < n; ++i) {
-    a(i, i) = 3;
-    a(i, (i + n - 1) % n) = -2;
-    a(i, (i + 1) % n) = -1;
-  }
-  return a;
 }
 
 /// Rank 4 of n.
@@ -52,6 +39,16 @@ Problem scaled_least_squares() {
 }
 
 }  // namespace
+
+Matrix circulation(Index n) {
+  Matrix a = Matrix::Zero(n, n);
+  for (Index i = 0; i < n; ++i) {
+    a(i, i) = 3;
+    a(i, (i + n - 1) % n) = -2;
+    a(i, (i + 1) % n) = -1;
+  }
+  return a;
+}
 
 std::vector<Case> singular_cases() {
   using enum Stop;
@@ -378,41 +375,5 @@ std::vector<Case> singular_cases() {
        minimiser},
   };
 }
-
-namespace {
-
-/// What BiCGStab meets in a singular system without a solution depends on rounding: of many right-
-/// hand sides some break down, most diverge. None of them may be put down to the preconditioner or
-/// to the accuracy of FP64, which is what a method says whose x has followed the kernel of A.
-class Circulation : public InEveryPlace {};
-
-TEST_P(Circulation, WithoutASolutionIsNoMatterOfPrecision) {
-  using enum Stop;
-  std::vector<Stop> const outcomes{breakdown, stagnated, diverged};
-  int const seeds = ctx().space() == Space::host ? 40 : 8;
-  for (Index n : {6, 8, 10, 16})
-    for (int seed = 0; seed < seeds; ++seed) {
-      Problem const p{circulation(n), random_column(n, 1000 + seed)};
-      Column x;
-      SolveReport const report = run(ctx(), p, x, "bicgstab", {}, execution(), 30);
-      EXPECT_TRUE(std::ranges::count(outcomes, report.reason) > 0)
-          << n << " rows, seed " << seed << ": " << report.message;
-    }
-}
-TEST_P(Circulation, ThatIsRegularKeepsItsWords) {
-  for (double shift : {1e-2, 1e-6, 1e-10})
-    for (int seed = 0; seed < 10; ++seed) {
-      Problem const p{circulation(10) + shift * Matrix::Identity(10, 10),
-                      random_column(10, 1000 + seed)};
-      Column x;
-      SolveReport const report = run(ctx(), p, x, "bicgstab", {}, execution(), 30);
-      EXPECT_TRUE(report.converged() || report.reason == Stop::precision_limit)
-          << shift << ", seed " << seed << ": " << report.message;
-    }
-}
-
-TCSOLVE_IN_EVERY_PLACE(Circulation);
-
-}  // namespace
 
 }  // namespace tcsolve::test
