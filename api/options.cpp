@@ -70,9 +70,32 @@ SolverOptions read_options(SolverOptions options, SolverRegistries const& regist
   return options;
 }
 
-SolverOptions read_options(ConfigNode const& tree, SolverRegistries const& registries) {
+void choose_where_unnamed(ConfigNode& tree) {
+  if (tree.kind != ConfigNode::Kind::map) return;
+  auto const unnamed = [&](char const* key) {
+    ConfigNode const* const block = tree.find(key);
+    return !block || (block->kind == ConfigNode::Kind::map && !block->find("type"));
+  };
+  auto const name_auto = [&](char const* key) {
+    if (!tree.find(key)) {
+      ConfigNode block;
+      block.kind = ConfigNode::Kind::map;
+      block.at = tree.at;
+      tree.entries.push_back({key, tree.at, std::move(block)});
+    }
+    ConfigNode type = ConfigNode::of_text("auto");
+    type.at = tree.find(key)->at;
+    tree.find(key)->entries.push_back({"type", type.at, type});
+  };
+  if (!unnamed("solver")) return;
+  name_auto("solver");
+  if (unnamed("preconditioner")) name_auto("preconditioner");
+}
+
+SolverOptions read_options(ConfigNode tree, SolverRegistries const& registries) {
   SolverOptions options;
   Diagnostics problems;
+  choose_where_unnamed(tree);
   detail::read_map(tree, options, problems, "the options of a solver", registries.catalog,
                    {"problem", "output", "time_limit"});
   problems.throw_if_any();

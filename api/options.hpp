@@ -94,8 +94,8 @@ struct SolverOptions {
   Symmetry symmetric = Symmetry::automatic;
   PrecisionChoice precision = PrecisionChoice::fp64;
   StepUp step_up = StepUp::automatic;
-  NullspaceConfig nullspace;
-  CacheConfig cache;
+  NullspaceConfig nullspace = {};
+  CacheConfig cache = {};
 
   // Of the Context that a LinearSolver makes for itself; a caller's Context has its own.
   Backend backend = Backend::automatic;
@@ -144,7 +144,9 @@ struct SolverOptions {
               "precision_limit:values"),
         field(&P::nullspace, "nullspace",
               "vectors z with A z = 0, which b, residuals and x are kept free of"),
-        field(&P::solver, "solver", block_of("solver"), "how it is solved").required()};
+        field(&P::solver, "solver", block_of("solver"),
+              "how it is solved; where no type is named: auto, and the preconditioner's auto too "
+              "unless it is named")};
   }
   /// Keys of the Context and the cache.
   static constexpr auto run_keys() {
@@ -168,8 +170,12 @@ struct SolverOptions {
 SolverOptions read_options(SolverOptions options,
                            SolverRegistries const& registries = solver_registries());
 /// Options from a tree. Throws as from_yaml().
-SolverOptions read_options(ConfigNode const& tree,
+SolverOptions read_options(ConfigNode tree,
                            SolverRegistries const& registries = solver_registries());
+
+/// A tree that names no method leaves the choice to `auto`: of the method, and of M where it names
+/// none either.
+void choose_where_unnamed(ConfigNode& tree);
 
 /// Makes the paths in the options of a tree, read from a file in `folder`, relative to the working
 /// directory. Paths from `--set` are so already.

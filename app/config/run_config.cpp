@@ -232,6 +232,7 @@ ParsedConfig read_config(ConfigNode root, fs::path const& folder,
   unfold_blocks(root, catalog);
   unfold_rhs(root, problems);
   unfold_devices(root);
+  choose_where_unnamed(root);
   resolve_paths(root, folder.string());
   ParsedConfig parsed;
   read_params(root, parsed.run, problems, "the config", catalog);

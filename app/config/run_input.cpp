@@ -23,15 +23,6 @@ bool ends_in(std::string const& name, std::initializer_list<char const*> endings
   return false;
 }
 
-/// Whether the sets name the entry of the block `key`.
-bool names_type(Sets const& sets, std::string const& key) {
-  ConfigNode root;
-  Diagnostics ignored;  // reported when the config is read
-  apply_sets(root, sets, ignored);
-  ConfigNode const* const block = root.find(key);
-  return block && (block->find("type") || block->kind == ConfigNode::Kind::scalar);
-}
-
 /// The files of a command line as a config has them.
 ConfigNode named_files(Arguments const& arguments) {
   Position const at{std::make_shared<std::string const>("the command line"), 0, 0};
@@ -92,12 +83,7 @@ ConfigNode config_tree(std::string const& subject) {
 }  // namespace
 
 ParsedConfig matrix_run(Arguments const& arguments, Catalog const& catalog) {
-  Sets sets = arguments.sets;
-  if (!names_type(sets, "solver")) {
-    sets.push_back("solver.type=auto");
-    if (!names_type(sets, "preconditioner")) sets.push_back("preconditioner.type=auto");
-  }
-  return read_config(named_files(arguments), {}, sets, catalog);
+  return read_config(named_files(arguments), {}, arguments.sets, catalog);
 }
 
 std::string quoted_value(std::string const& text) {

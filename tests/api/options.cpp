@@ -56,6 +56,19 @@ TEST(SolverOptionsRead, SolveTheSameInCppInTextAndInAFile) {
   expect_same(report, x, solve(file, b, z), z);
 }
 
+TEST(SolverOptionsRead, TextThatNamesNoSolverLeavesTheChoiceToAuto) {
+  auto const taken = [](std::string const& text) {
+    SolverOptions const options = SolverOptions::from_yaml(text);
+    return cat(options.solver.type(), " ", options.preconditioner.type());
+  };
+  EXPECT_EQ(taken("{}"), "auto auto");
+  EXPECT_EQ(taken("solver: {rtol: 1e-6}"), "auto auto");
+  EXPECT_EQ(taken("preconditioner: {type: jacobi}"), "auto jacobi");
+  EXPECT_EQ(taken("solver: {type: cg}"), "cg none");
+  EXPECT_EQ(message_of<ConfigError>([&] { taken("solvr: {type: cg}"); }),
+            "options:1:1: unknown key 'solvr' in the options of a solver; did you mean 'solver'?");
+}
+
 TEST(SolverOptionsRead, NamesAloneTakeDefaults) {
   SolverOptions const options = read_options({.solver = "cg"});
   EXPECT_EQ(dump_yaml(options), dump_yaml(SolverOptions::from_yaml("solver: {type: cg}")));

@@ -53,7 +53,23 @@ TEST_F(Program, ChecksKeysTogether) {
       "solver: {type: cg}\n");
   EXPECT_EQ(o.code, 1);
   EXPECT_TRUE(has(o.err, "this preconditioner has no 'type'; known: none")) << o.err;
-  EXPECT_EQ(solve("problem: {generator: {type: poisson7, n: 4}}\n").code, 1) << "no solver";
+}
+
+/// As with a matrix alone.
+TEST_F(Program, AConfigThatNamesNoSolverLeavesTheChoiceToAuto) {
+  std::string const problem = "problem: {generator: {type: poisson7, n: 4}}\n";
+  auto const tried = [&](std::string const& text) {
+    Outcome const o = solve(problem + text);
+    EXPECT_EQ(o.code, 0) << o.err;
+    auto const config = result()["config"];
+    return config["solver"]["type"].get<std::string>() + " " +
+           config["preconditioner"]["type"].get<std::string>();
+  };
+  EXPECT_EQ(tried(""), "auto auto");
+  EXPECT_EQ(tried("solver: {rtol: 1e-6}\n"), "auto auto");
+  EXPECT_EQ(tried("preconditioner: {type: jacobi}\n"), "auto jacobi");
+  EXPECT_EQ(tried("solver: {type: auto}\n"), "auto none");
+  EXPECT_EQ(tried("solver: cg\n"), "cg none");
 }
 
 TEST_F(Program, SetsOverrideTheConfig) {
