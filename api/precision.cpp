@@ -25,17 +25,43 @@ bool has_key(Block const& block, std::string const& key) {
                              [&](KeyDoc const& k) { return k.key == key; });
 }
 
-/// The block with key: value in the place of what it has.
-Block with_key(Block const& block, std::string const& key, std::string const& value) {
-  ConfigNode node = block.node();
+/// key: value in the place of what the map has.
+void set_key(ConfigNode& node, std::string const& key, std::string const& value) {
   if (ConfigNode* const old = node.find(key))
     *old = ConfigNode::of_plain(value);
   else
     node.entries.push_back({key, node.at, ConfigNode::of_plain(value)});
+}
+
+Block read_again(Block const& block, ConfigNode const& node) {
   Diagnostics problems;
   Block read = block.registry()->read(node, problems, solver_registries().catalog);
   problems.throw_if_any();
   return read;
+}
+
+Block with_key(Block const& block, std::string const& key, std::string const& value) {
+  ConfigNode node = block.node();
+  set_key(node, key, value);
+  return read_again(block, node);
+}
+
+/// The method with its keys in these types, which are read together: one alone may not go with what
+/// the others were. Refinement without an inner solver, whose corrections are M r, has none.
+Block with_types(Block const& solver, WorkingPrecision to) {
+  ConfigNode node = solver.node();
+  ConfigNode* const inner = node.find("solver");
+  if (inner == nullptr && has_key(solver, "solver")) return solver;
+  if (has_key(solver, "values")) set_key(node, "values", name(to.values));
+  if (has_key(solver, "vectors")) {
+    set_key(node, "vectors", name(to.vectors));
+    if (inner != nullptr && inner->find("vectors")) set_key(*inner, "vectors", name(to.vectors));
+  }
+  // One kernel reads a basis of the vectors' own type.
+  ConfigNode const* const execution = node.find("execution");
+  if (node.find("basis") && execution && execution->scalar == "persistent")
+    set_key(node, "basis", name(to.vectors));
+  return read_again(solver, node);
 }
 
 }  // namespace
@@ -70,7 +96,8 @@ Block operator_of(SolverOptions const& options, Solver const& method) {
   else if (given != nullptr && method.vectors() == Real::f32 && values_of(block) == Real::f64)
     problems.add(given->at,
                  "'values: fp64' with 'vectors: fp32': a matrix that multiplies FP32 vectors is "
-                 "stored in fp32 at the widest; `converged` goes by the FP64 matrix in any case");
+                 "stored in fp32 at the widest; leave 'values' out: `converged` goes by the FP64 "
+                 "matrix in any case");
   problems.throw_if_any();
   if (!wanted || given != nullptr) return block;
   if (!has_key(block, "values"))
@@ -91,10 +118,7 @@ SolverOptions with_precision(SolverOptions options, WorkingPrecision to) {
     throw Unsupported(cat("operator {format: ", options.matrix_operator.type(),
                           "} has no key 'values' to step up by"));
   options.matrix_operator = with_key(options.matrix_operator, "values", name(to.values));
-  if (has_key(options.solver, "values"))
-    options.solver = with_key(options.solver, "values", name(to.values));
-  if (has_key(options.solver, "vectors"))
-    options.solver = with_key(options.solver, "vectors", name(to.vectors));
+  options.solver = with_types(options.solver, to);
   return options;
 }
 
@@ -113,7 +137,9 @@ SolverOptions with_precision_keys(SolverOptions options) {
   if (options.precision == PrecisionChoice::automatic) return options;
   bool const half = options.precision == PrecisionChoice::fp16;
   options = with_precision(std::move(options), {half ? Real::f16 : Real::f32, Real::f32});
-  bool const kept = !half || options.matrix_operator.node().find("diagonal") != nullptr;
+  // What a correction is made of has no A^T.
+  bool const kept = !half || options.matrix_operator.node().find("diagonal") != nullptr ||
+                    make<SolverRegistry>(options.solver)->cost().transpose;
   if (!kept && has_key(options.matrix_operator, "diagonal"))
     options.matrix_operator = with_key(options.matrix_operator, "diagonal", "auto");
   return options;

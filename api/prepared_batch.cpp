@@ -35,6 +35,8 @@ void require_batches(Block const& asked) {
 std::unique_ptr<Solver> method_of(SolverOptions const& options, SolverParts const& parts) {
   require_batches<SolverRegistry>(options.solver);
   require_batches<PreconditionerRegistry>(options.preconditioner);
+  if (options.precision != PrecisionChoice::fp64)
+    throw Unsupported("many systems at once are solved in FP64; leave 'precision' out");
   OperatorFactory const& stored = *parts.matrix_operator;
   Reorder const order = stored.reorder();
   if (!stored.exact() || !stored.may_borrow() ||

@@ -20,14 +20,28 @@ WorkingPrecision PreparedSystem::in_force() const {
 }
 
 /// The entries in FP64 are at hand, and there are wider types than those of the options.
-bool PreparedSystem::may_widen() const {
+bool PreparedSystem::has_wider() const {
   return options_.step_up == StepUp::automatic && csr_ != nullptr && csr_ != A_ &&
          next_wider(in_force()).has_value();
 }
 
+/// And the other keys go with them: a solve whose own do not ends with the word that it has.
+bool PreparedSystem::may_widen() const {
+  if (!has_wider()) return false;
+  try {
+    SolverParts const parts(with_precision(options_, *next_wider(in_force())));
+    return true;
+  } catch (Error const& e) {
+    ctx_.log(Severity::note, cat("no step up in precision: ", e.what()));
+    return false;
+  }
+}
+
 /// `precision: auto`, by the entries as they were given.
 void PreparedSystem::choose_types() {
-  if (parts_.chooses()) {
+  if (options_.step_up == StepUp::never) {
+    report_.precision = "fp64: with 'step_up: never' a solve in fp32 could not be helped";
+  } else if (parts_.chooses()) {
     report_.precision = "fp64: auto chooses the method or the preconditioner";
   } else {
     CsrView<double> const& a = matrix_.storage()->view();
@@ -38,6 +52,17 @@ void PreparedSystem::choose_types() {
     if (chosen.types != WorkingPrecision{}) take_types(chosen.types);
     expected_ = chosen.iterations;
   }
+  ctx_.log(Severity::note, cat("precision: ", report_.precision));
+}
+
+/// Where `precision` is more than the method has keys for.
+void PreparedSystem::tell_types() {
+  if (options_.precision != PrecisionChoice::fp32 && options_.precision != PrecisionChoice::fp16)
+    return;
+  WorkingPrecision const now = in_force();
+  if (now.vectors != Real::f64 || parts_.method->values()) return;
+  report_.precision = cat(name(parts_.values), ": the matrix alone, since ", parts_.method->name(),
+                          " has FP64 vectors");
   ctx_.log(Severity::note, cat("precision: ", report_.precision));
 }
 
@@ -90,16 +115,16 @@ void PreparedSystem::store_wider() {
   ctx_.synchronize();
 }
 
-/// It has taken far more iterations than its condition, estimated from below, has let expect. Then
-/// either the estimate or the type was too small: both ask for FP64.
-bool PreparedSystem::is_slow(SolveReport const& r, StoppingParams const& asked) const {
-  return r.reason == Stop::max_iterations && r.ended_rounded() && r.iterations < asked.max_iters;
+/// It has taken far more iterations than its condition, estimated from below, has let expect, or
+/// all that it may. Then either the estimate or the type was too small: both ask for FP64.
+bool PreparedSystem::is_slow(SolveReport const& r) const {
+  return expected_ > 0 && r.reason == Stop::max_iterations && r.ended_rounded();
 }
 
 /// The keys of a solve in types that `precision: auto` has chosen.
 StoppingParams PreparedSystem::watched(StoppingParams asked) const {
   constexpr double slack = 3, least = 100;
-  if (expected_ > 0 && may_widen())
+  if (expected_ > 0 && has_wider())
     asked.max_iters =
         static_cast<int>(std::min<double>(asked.max_iters, least + slack * expected_));
   return asked;
@@ -107,16 +132,16 @@ StoppingParams PreparedSystem::watched(StoppingParams asked) const {
 
 /// Whether a solve that has ended so goes on in wider types.
 bool PreparedSystem::steps_up(SolveReport const& r, StoppingParams const& asked) const {
-  if (!may_widen() || !(may_be_the_rounding(r) || is_slow(r, asked)) ||
-      r.iterations >= asked.max_iters)
-    return false;
+  bool const spent = expected_ == 0 && r.iterations >= asked.max_iters;
+  if (spent || !(may_be_the_rounding(r) || is_slow(r)) || !may_widen()) return false;
   bool const over = ctx_.cancelled() || r.seconds + r.setup_seconds >= asked.time_limit;
   return !ctx_.communicator().agree(over);
 }
 
-/// The keys of the solve that follows.
+/// The keys of the solve that follows. Iterations in types that nobody has asked for are not
+/// counted against the limit: FP64 alone would have had all of it.
 StoppingParams PreparedSystem::left_of(StoppingParams asked, SolveReport const& r) const {
-  asked.max_iters -= r.iterations;
+  if (expected_ == 0) asked.max_iters -= r.iterations;
   asked.time_limit -= r.seconds + r.setup_seconds;
   if (asked.baseline == Baseline::initial && r.tolerance > 0) {
     asked.baseline = Baseline::absolute;

@@ -95,6 +95,7 @@ void PreparedSystem::load_by(Take const& take) {
             [&] { recipes_.list().look(ctx_, matrix_.storage()->view(), *host_); });
     if (options_.precision == PrecisionChoice::automatic)
       phase(ctx_, "estimating the condition", report_.plan, [&] { choose_types(); });
+    tell_types();
     phase(ctx_, "choosing an order and a format", report_.plan, [&] { plan(); });
     report_.plan -= report_.reorder;
     as_setup_errors([&] {

@@ -79,13 +79,15 @@ class PreparedSystem {
   void convert();
   // prepared_precision.cpp
   OperatorPtr<double> store();
+  bool has_wider() const;
   bool may_widen() const;
   WorkingPrecision in_force() const;
   void choose_types();
+  void tell_types();
   void take_types(WorkingPrecision);
   void store_wider();
   bool steps_up(SolveReport const&, StoppingParams const& asked) const;
-  bool is_slow(SolveReport const&, StoppingParams const& asked) const;
+  bool is_slow(SolveReport const&) const;
   StoppingParams watched(StoppingParams asked) const;
   StoppingParams left_of(StoppingParams asked, SolveReport const&) const;
   void widen(SolveReport& ended);

@@ -46,8 +46,7 @@ std::string check_inner(Block const& solver, std::optional<VectorType> vectors,
   auto const inner = make_inner(solver, vectors);
   if (values == Real::f64 && inner->vectors() == Real::f32)
     return "'values: fp64' with 'vectors: fp32': a matrix that multiplies FP32 vectors is stored "
-           "in "
-           "fp32 at the widest";
+           "in fp32 at the widest; leave 'values' out";
   if (inner->limits().iterations == 0)
     return "an inner solver with 'max_iters' = 0 gives zero for every residual; allow at least one "
            "iteration, or take 'type: none'";

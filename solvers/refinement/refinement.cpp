@@ -25,11 +25,9 @@ std::string RefinementParams::check() const {
   std::string const wrong = stopping.check();
   if (!wrong.empty()) return wrong;
   if (solver) {
-    std::string const inner = check_inner(solver, types.vectors, types.values);
-    if (!inner.empty()) return inner;
-    return make_inner(solver, types.vectors)->values()
-               ? "refinement within refinement: name the innermost solver alone"
-               : "";
+    if (solver.type() == "refinement" || solver.type() == "gmres_ir")
+      return "refinement within refinement: name the innermost solver alone";
+    return check_inner(solver, types.vectors, types.values);
   }
   if (types.values || types.vectors)
     return "'values' and 'vectors' are those of the inner 'solver'; without one a correction is M "
@@ -42,8 +40,8 @@ std::string GmresIrParams::check() const {
   if (!wrong.empty()) return wrong;
   if (types.values == Real::f64 && types.vectors == VectorType::fp32)
     return "'values: fp64' with 'vectors: fp32': a matrix that multiplies FP32 vectors is stored "
-           "in "
-           "fp32 at the widest; the residual is made with the FP64 matrix in any case";
+           "in fp32 at the widest; leave 'values' out: the residual is made with the FP64 matrix "
+           "in any case";
   return "";
 }
 

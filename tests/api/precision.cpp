@@ -349,6 +349,51 @@ TEST_P(Precisions, APowerOfTwoChangesNoBit) {
 
 // ---- what makes no sense ----
 
+/// Iterations that auto spends in FP32 are none of those that FP64 may take.
+TEST_P(Precisions, OfAutoEndNoWorseThanFp64) {
+  Matrix const A = with_eigenvalues(graded(n, -8), 3);
+  Column const b = A * random_column(n, 5);
+  auto const within = [&](int most, std::string const& precision) {
+    return solved(A, b,
+                  cat(precision, "solver: {type: cg, rtol: 1e-8, execution: graph, max_iters: ",
+                      most, "}\npreconditioner: {type: jacobi}\noperator: {format: csr}\n"));
+  };
+  int const fp64 = within(20000, "").report.iterations;
+  for (int const most : {fp64 + fp64 / 4, fp64 / 8}) {
+    Solved const s = within(most, "precision: auto\n");
+    EXPECT_EQ(s.report.converged(), most > fp64) << s.report.message;
+    EXPECT_LE(s.report.iterations, 2 * most);
+    EXPECT_EQ(s.report.precision.back().vectors, Real::f64) << s.report.message;
+  }
+}
+
+TEST_P(Precisions, OfAutoAreFp64WhereNothingMayStepUp) {
+  Matrix const A = at_time(1, n);
+  Solved const s = solved(A, random_column(n, 5),
+                          "precision: auto\nstep_up: never\npreconditioner: {type: jacobi}\n"
+                          "solver: {type: cg, execution: graph}\n");
+  EXPECT_EQ(s.report.precision.back().values, Real::f64);
+  EXPECT_THAT(s.setup.precision, StartsWith("fp64: with 'step_up: never'"));
+}
+
+/// A^T is not corrected: the entries are stored as they are.
+TEST_P(Precisions, AsOneWordServeLeastSquares) {
+  Matrix const A = at_time(1, n);
+  Column const b = A * random_column(n, 6);
+  Solved const s = solved(A, b, "precision: fp16\nsolver: {type: lsmr, rtol: 1e-9}\n");
+  EXPECT_TRUE(s.report.solved()) << s.report.message;
+  EXPECT_LE((A * s.x - b).norm(), 1e-6 * b.norm());
+}
+
+TEST_P(Precisions, AsOneWordSayWhatTheMethodHasNot) {
+  Matrix const A = at_time(1, n);
+  Solved const s = solved(A, random_column(n, 6),
+                          "precision: fp32\nsolver: {type: pseudo_block_cg}\n"
+                          "preconditioner: {type: jacobi}\n");
+  EXPECT_TRUE(s.report.converged()) << s.report.message;
+  EXPECT_EQ(s.setup.precision, "fp32: the matrix alone, since pseudo_block_cg has FP64 vectors");
+}
+
 TEST(PrecisionKeys, ThatMakeNoSenseAreRefusedWithTheReason) {
   auto const error = [](std::string const& yaml) -> std::string {
     try {

@@ -147,6 +147,52 @@ TEST_P(Refinement, AStepThatDoesNotContractStepsUpOrEndsByName) {
   EXPECT_EQ(up.contractions.size(), static_cast<std::size_t>(up.iterations));
 }
 
+/// The last step up has all keys change at once, which one by one would not go together.
+TEST_P(Refinement, StepsUpToFp64VectorsWhateverKeysThereAre) {
+  Matrix const A = with_eigenvalues(graded(n, -9), 9);
+  Column const b = A * random_column(n, 4);
+  std::string const jacobi = "preconditioner: {type: jacobi}\noperator: {format: csr}\n";
+  std::string const inner = "{type: gmres, restart: 120, max_iters: 120, rtol: 1e-3";
+  auto const last = [&](std::string const& yaml) {
+    SCOPED_TRACE(yaml);
+    Column x;
+    SolveReport const r = solved(A, b, x, yaml);
+    EXPECT_TRUE(r.converged() || r.reason == Stop::precision_limit) << r.message;
+    EXPECT_GE(r.precision.size(), 2u);
+    EXPECT_EQ(r.precision.back().values, Real::f64) << r.message;
+    EXPECT_EQ(r.precision.back().vectors, Real::f64) << r.message;
+    EXPECT_LE((b - A * x).norm(), 1.01 * r.true_residual + 1e-14 * b.norm());
+  };
+  last(cat("solver: {type: refinement, values: fp16, vectors: fp32, rtol: 1e-11, solver: ", inner,
+           "}}\n", jacobi));
+  last(cat("solver: {type: refinement, values: fp32, rtol: 1e-11, solver: ", inner,
+           ", vectors: fp32}}\n", jacobi));
+  last(cat("precision: fp16\nsolver: {type: refinement, rtol: 1e-11, solver: ", inner, "}}\n",
+           jacobi));
+  last(
+      "solver: {type: gmres_ir, values: fp16, vectors: fp32, rtol: 1e-11}\n"
+      "preconditioner: {type: ilu, values: fp16}\n");
+  last("solver: {type: gmres, vectors: fp32, basis: fp32, execution: persistent, rtol: 1e-11}\n" +
+       jacobi);
+}
+
+/// Without an inner solver a correction is M r, and the operator alone has types.
+TEST_P(Refinement, ByMAloneStepsUpTheOperator) {
+  Matrix const A = at_time(1, n);
+  Column const b = A * random_column(n, 4);
+  for (std::string const types :
+       {"precision: fp16\n", "precision: fp32\n", "operator: {format: csr, values: fp16}\n"}) {
+    SCOPED_TRACE(types);
+    Column x;
+    SolveReport const r = solved(A, b, x,
+                                 "solver: {type: refinement, rtol: 1e-14}\n"
+                                 "preconditioner: {type: direct, values: fp32}\n" +
+                                     types);
+    EXPECT_TRUE(r.converged()) << r.message;
+    EXPECT_LE((b - A * x).norm(), 1.1e-14 * b.norm());
+  }
+}
+
 TEST_P(Refinement, FollowsNewValues) {
   LinearSolver solver = LinearSolver::from_yaml(
       ctx(), csr(at_time(0, n)).view(),
@@ -195,6 +241,10 @@ TEST(RefinementKeys, ThatMakeNoSenseAreRefusedWithTheReason) {
               HasSubstr("A is stored once"));
   EXPECT_THAT(error("solver: {type: refinement, values: fp16,\n"
                     "         solver: {type: refinement, values: fp16, solver: {type: cg}}}\n"),
+              HasSubstr("refinement within refinement"));
+  EXPECT_THAT(error("solver: {type: refinement, solver: {type: refinement, solver: {type: cg}}}\n"),
+              HasSubstr("refinement within refinement"));
+  EXPECT_THAT(error("solver: {type: refinement, solver: {type: gmres_ir}}\n"),
               HasSubstr("refinement within refinement"));
 }
 

@@ -236,5 +236,26 @@ TEST_P(NarrowVerdicts, AValueThatFitsNoNarrowTypeIsStoredWider) {
   }
 }
 
+/// Rows and columns that FP16 holds when they are scaled by 2^70, which FP32 vectors do not.
+TEST_P(NarrowVerdicts, WhatTheVectorsCannotBeScaledByIsStoredWider) {
+  Column d = Column::Ones(30);
+  d[3] = 0x1p70, d[17] = 0x1p-70;
+  Matrix const a = d.asDiagonal() * laplace(30) * d.asDiagonal();
+  Column const b = a * Column::Ones(30);
+  Narrow const types{"fp16", "fp32", ""};
+  Solved const s = solved(csr(a), b, "cg", types);
+  expect_true(s, b);
+  ASSERT_GE(s.report.precision.size(), 2u) << s.report.message;
+  EXPECT_EQ(s.report.precision.front().values, Real::f16);
+  EXPECT_EQ(s.report.precision.front().iterations, 0);
+  EXPECT_THAT(s.report.precision.front().why, HasSubstr("wider vectors"));
+  EXPECT_EQ(s.report.precision.back().values, Real::f64);
+  EXPECT_EQ(s.report.precision.back().vectors, Real::f64);
+  try {
+    solved(csr(a), b, "cg", types, "step_up: never\n");
+    ADD_FAILURE() << "it was stored";
+  } catch (SetupError const& e) { EXPECT_THAT(e.what(), HasSubstr("wider vectors")); }
+}
+
 }  // namespace
 }  // namespace tcsolve::test
