@@ -158,15 +158,18 @@ int main(int argc, char** argv) {
   std::cout << "{\"device\": \"" << ctx.device_name() << "\", \"revision\": \"" << version::revision
             << "\", \"repetitions\": " << repetitions << "}" << std::endl;
   auto const poisson27 = [&](Index n, Renumber order = Renumber::none) {
-    return generate(Poisson27Params{n, Coefficient::constant, order});
+    return generate(Poisson27Params{n, Coefficient::random, order});
   };
   measure(ctx, "poisson27_20", poisson27(20), repetitions);
-  measure(ctx, "elasticity_8", generate(ElasticityParams{.n = 8}), repetitions);
+  measure(ctx, "elasticity_8",
+          generate(ElasticityParams{.n = 8, .coefficient = Coefficient::random}), repetitions);
   measure(ctx, "poisson27_20, renumbered", poisson27(20, Renumber::random), repetitions);
   if (brief) return 0;
   measure(ctx, "poisson27_32", poisson27(32), repetitions);
   measure(ctx, "poisson27_96", poisson27(96), repetitions);
-  measure(ctx, "poisson7_160", generate(Poisson7Params{.n = 160}), repetitions);
-  measure(ctx, "elasticity_56", generate(ElasticityParams{.n = 56}), repetitions);
+  measure(ctx, "poisson7_160",
+          generate(Poisson7Params{.n = 160, .coefficient = Coefficient::random}), repetitions);
+  measure(ctx, "elasticity_56",
+          generate(ElasticityParams{.n = 56, .coefficient = Coefficient::random}), repetitions);
   measure(ctx, "poisson27_64, renumbered", poisson27(64, Renumber::random), repetitions);
 }

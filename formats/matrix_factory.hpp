@@ -38,8 +38,8 @@ struct MatrixParams {
     using P = MatrixParams;
     return std::tuple{
         field(&P::values, "values",
-              "type the matrix is stored in; vectors are FP64, and `converged` refers to the "
-              "FP64 matrix whatever is chosen here"),
+              "type the matrix is stored in; `converged` refers to the FP64 matrix whatever is "
+              "chosen here"),
         field(&P::scale, "scale",
               "narrow values beyond the range of their type: powers_of_two scales the matrix, rows "
               "and columns alike where it is symmetric; refuse refuses it"),

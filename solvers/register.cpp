@@ -76,7 +76,8 @@ void register_solvers(SolverRegistry& r) {
 }
 
 void register_inner_solver(PreconditionerRegistry& r) {
-  r.add<SolverOperatorFactory>("solver", "some iterations of an inner solver; for fgmres");
+  r.add<SolverOperatorFactory>(
+      "solver", "some iterations of an inner solver; for fgmres, and cg with beta: flexible");
 }
 
 }  // namespace tcsolve

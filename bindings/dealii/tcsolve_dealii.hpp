@@ -28,6 +28,10 @@ class Solver {
   explicit Solver(std::string const& options = "{solver: auto, preconditioner: auto}")
       : solver_(SolverOptions::from_yaml(options)) {}
 
+  /// Whether solve() throws where it does not solve: as deal.II's own solvers, unless it is told not
+  /// to; then `report().solved()` is to be asked.
+  bool throws = true;
+
   /// x <- an approximation of A^-1 b (`transpose`: of A^-T b). Throws SolverControl::NoConvergence,
   /// with the iterations and the true residual, where it is not solved; x has the best that was
   /// found. `report()` says why.
@@ -41,7 +45,7 @@ class Solver {
     }
     report_ = solver_.solve(std::span(b.begin(), b.size()), std::span(x.begin(), x.size()),
                             {.transpose = transpose});
-    if (!report_.solved())
+    if (throws && !report_.solved())
       throw ::dealii::SolverControl::NoConvergence(static_cast<unsigned>(report_.iterations),
                                                    report_.true_residual);
   }
