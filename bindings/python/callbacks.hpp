@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <memory>
@@ -23,12 +24,98 @@ namespace tcsolve::python {
 
 using Clock = std::chrono::steady_clock;
 
+/// Looks for Ctrl-C while the library computes, and keeps what a signal's handler raises, or the
+/// log. Most of where that is cannot be left by an exception, so the work is cancelled, and who has
+/// called for it throws what is pending. Signals are the main thread's alone. Another thread must
+/// not ask for the interpreter's lock without need: where the interpreter is ending, that ends the
+/// thread, wherever it is.
+class Signals final : public CheckListener, public Observer {
+ public:
+  /// ctx: what is at work; null: work that has no Context, or that makes one.
+  explicit Signals(Context* ctx) : ctx_(ctx), before_(at_work_) {
+    if (listens()) {
+      ctx_->attach(this);
+      ctx_->listen_to_checks(this);
+    }
+    at_work_ = this;
+  }
+  ~Signals() override {
+    at_work_ = before_;
+    if (listens()) {
+      ctx_->listen_to_checks(nullptr);
+      ctx_->detach(this);
+    }
+    if (ctx_ != nullptr && pending_) ctx_->clear_cancel();
+  }
+  Signals(Signals const&) = delete;
+  Signals& operator=(Signals const&) = delete;
+
+  /// Those of the call at work on this thread, the innermost; null where there is none.
+  static Signals* at_work() { return at_work_; }
+  /// For work without a Context.
+  CancelFlag cancel_flag() { return CancelFlag(raised_, Deadline::max(), this); }
+  std::exception_ptr const& pending() const { return pending_; }
+
+  /// The first that is kept stands.
+  void keep(std::exception_ptr const& raised) noexcept {
+    if (pending_) return;
+    pending_ = raised;
+    raised_ = true;
+    if (ctx_ != nullptr) ctx_->cancel();
+  }
+
+  /// Set-ups ask from any thread of theirs.
+  void on_check() noexcept override {
+    if (std::this_thread::get_id() == thread_) look_if_due();
+  }
+  using Observer::on;
+  /// Of solves within solves, too.
+  void on(IterationEvent const&) override { look_if_due(); }
+
+ private:
+  bool listens() const { return main_ && ctx_ != nullptr; }
+  void look_if_due() noexcept {
+    if (!main_ || pending_) return;
+    auto const now = Clock::now();
+    if (now < next_) return;
+    next_ = now + std::chrono::milliseconds(50);
+    nb::gil_scoped_acquire const gil;
+    if (PyErr_CheckSignals() == 0) return;
+    try {
+      throw nb::python_error();  // takes the error that Python has set
+    } catch (...) { keep(std::current_exception()); }
+  }
+
+  inline static thread_local Signals* at_work_ = nullptr;
+  Context* ctx_;
+  Signals* before_;
+  bool const main_ = ::gettid() == ::getpid();
+  std::thread::id const thread_ = std::this_thread::get_id();
+  Clock::time_point next_ = Clock::now() + std::chrono::milliseconds(50);
+  std::atomic<bool> raised_{false};
+  std::exception_ptr pending_;
+};
+
+/// f(signals), with the interpreter's lock given back. Throws what Python has raised meanwhile,
+/// whatever f did then.
+template <class F>
+void heeding_signals(Context* ctx, F const& f) {
+  Signals signals(ctx);
+  try {
+    f(signals);
+  } catch (...) {
+    if (!signals.pending()) throw;
+  }
+  if (signals.pending()) std::rethrow_exception(signals.pending());
+}
+
 /// Lines of a Context's log, for logging.getLogger("tcsolve").
 class Log final : public Observer {
  public:
   using Observer::on;
   void on(LogEvent const& event) override {
     nb::gil_scoped_acquire const gil;
+    Signals* const call = Signals::at_work();
     try {
       static constexpr int levels[] = {10, 20, 30};  // DEBUG, INFO, WARNING
       int const level = levels[static_cast<int>(event.severity)];
@@ -37,52 +124,14 @@ class Log final : public Observer {
           nb::module_::import_("logging").attr("getLogger")("tcsolve").release().ptr();
       nb::handle const log(logger);
       if (nb::cast<bool>(log.attr("isEnabledFor")(level))) log.attr("log")(level, "%s", event.text);
-    } catch (nb::python_error& e) { e.discard_as_unraisable("tcsolve: the log"); }
+    } catch (nb::python_error& e) {
+      // A handler of signals that was run in there, or one of the log that does not catch its own.
+      if (call != nullptr)
+        call->keep(std::current_exception());
+      else
+        e.discard_as_unraisable("tcsolve: the log");
+    }
   }
-};
-
-/// Looks for Ctrl-C: in a set-up, which cannot be left by an exception where it asks, by cancelling
-/// it. Signals are the main thread's alone. Another thread must not ask for the interpreter's lock
-/// without need: where the interpreter is ending, that ends the thread, wherever it is.
-class Signals final : public CheckListener {
- public:
-  explicit Signals(Context& ctx) : ctx_(ctx) {
-    if (main_) ctx_.listen_to_checks(this);
-  }
-  ~Signals() {
-    if (main_) ctx_.listen_to_checks(nullptr);
-    if (pending_) ctx_.clear_cancel();
-  }
-  bool due() {
-    auto const now = Clock::now();
-    if (now < next_) return false;
-    next_ = now + std::chrono::milliseconds(50);
-    return true;
-  }
-  /// From a loop: throws.
-  void look() {
-    if (!main_ || !due()) return;
-    nb::gil_scoped_acquire const gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  }
-  /// Set-ups ask from any thread of theirs.
-  void on_check() noexcept override {
-    if (std::this_thread::get_id() != thread_ || pending_ || !due()) return;
-    nb::gil_scoped_acquire const gil;
-    if (PyErr_CheckSignals() == 0) return;
-    try {
-      throw nb::python_error();  // takes the error that Python has set
-    } catch (...) { pending_ = std::current_exception(); }
-    ctx_.cancel();
-  }
-  std::exception_ptr const& pending() const { return pending_; }
-
- private:
-  Context& ctx_;
-  bool const main_ = ::gettid() == ::getpid();
-  std::thread::id const thread_ = std::this_thread::get_id();
-  Clock::time_point next_ = Clock::now() + std::chrono::milliseconds(50);
-  std::exception_ptr pending_;
 };
 
 /// What keeps Python's functions and arrays alive while the library calls or reads them.

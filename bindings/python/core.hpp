@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <exception>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -36,13 +35,15 @@ struct Place {
     options.stream = reinterpret_cast<void*>(stream);
     for (auto& z : nullspace) options.nullspace.vectors.push_back(std::move(z));
     nb::gil_scoped_release const released;
-    ctx.emplace(options.backend,
-                ContextOptions{.seed = options.seed,
-                               .deterministic = options.deterministic,
-                               .device = options.device,
-                               .threads = options.threads,
-                               .stream = options.stream},
-                &log);
+    heeding_signals(nullptr, [&](Signals&) {
+      ctx.emplace(options.backend,
+                  ContextOptions{.seed = options.seed,
+                                 .deterministic = options.deterministic,
+                                 .device = options.device,
+                                 .threads = options.threads,
+                                 .stream = options.stream},
+                  &log);
+    });
   }
 };
 
@@ -222,37 +223,22 @@ class Core {
   template <class F>
   void guarded(F const& f) {
     bool const inside = inside_.load() == std::this_thread::get_id();
-    std::exception_ptr interrupt;
-    {
-      nb::gil_scoped_release const released;
-      std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
-      if (!inside) {
-        lock.lock();
-        inside_ = std::this_thread::get_id();
-      }
-      struct Leave {
-        std::atomic<std::thread::id>* inside;
-        ~Leave() {
-          if (inside != nullptr) *inside = std::thread::id();
-        }
-      } const leave{inside ? nullptr : &inside_};
-      if (inside) {
-        f();
-        return;
-      }
-      Signals signals(solver_.context());
-      signals_ = &signals;
+    nb::gil_scoped_release const released;
+    if (inside) return f();
+    std::lock_guard<std::mutex> const lock(mutex_);
+    inside_ = std::this_thread::get_id();
+    struct Leave {
+      std::atomic<std::thread::id>& inside;
+      ~Leave() { inside = std::thread::id(); }
+    } const leave{inside_};
+    heeding_signals(&solver_.context(), [&](Signals const& signals) {
       try {
         f();
       } catch (Cancelled const&) {
-        if (!signals.pending()) {
-          solver_.context().clear_cancel();
-          throw;
-        }
+        if (!signals.pending()) solver_.context().clear_cancel();
+        throw;
       }
-      interrupt = signals.pending();
-    }
-    if (interrupt) std::rethrow_exception(interrupt);
+    });
   }
 
   /// The same for a f() that reads arrays which `stream` makes, and which others may change once it
@@ -281,12 +267,12 @@ class Core {
     call.stream = reinterpret_cast<void*>(asked.stream);
     nb::object const& progress = asked.progress;
     Index const every = std::max(1, asked.every);
-    call.progress = [&, this](IterationEvent const& e) {
-      signals_->look();
-      if (!progress || progress.is_none() || e.iteration % every != 0) return true;
-      nb::gil_scoped_acquire const gil;
-      return !progress(e.iteration, e.norm).is(nb::bool_(false));
-    };
+    if (progress && !progress.is_none())
+      call.progress = [&](IterationEvent const& e) {
+        if (e.iteration % every != 0) return true;
+        nb::gil_scoped_acquire const gil;
+        return !progress(e.iteration, e.norm).is(nb::bool_(false));
+      };
     guarded([&] { f(call); });
     if (solver_.context().cancelled()) solver_.context().clear_cancel();
   }
@@ -295,7 +281,6 @@ class Core {
   LinearSolver solver_;
   std::mutex mutex_;
   std::atomic<std::thread::id> inside_{};
-  Signals* signals_ = nullptr;  // of the call at work
 };
 
 }  // namespace tcsolve::python

@@ -4,6 +4,8 @@
 ///
 /// Every call gives the interpreter's lock back while it computes, and takes it for callbacks, for
 /// lines of the log, and 20 times a second to look for Ctrl-C.
+#include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,7 +36,14 @@ nb::tuple read_file(std::string const& path) {
   Csr<double> a;
   {
     nb::gil_scoped_release const released;
-    a = read_matrix(path);
+    heeding_signals(nullptr, [&](Signals& signals) {
+      // Most of reading is done by threads of its own, which cannot look.
+      auto reading = std::async(
+          std::launch::async, [&] { return read_matrix(path, {.cancel = signals.cancel_flag()}); });
+      while (reading.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready)
+        signals.on_check();
+      a = reading.get();
+    });
   }
   Index const rows = a.rows, cols = a.cols;
   return nb::make_tuple(rows, cols, taken_over(std::move(a.offsets)),
@@ -49,7 +58,10 @@ nb::list race(std::shared_ptr<Place> const& place, std::int64_t rows, std::int64
   {
     nb::gil_scoped_release const released;
     validate(a, NonFinite::keep);
-    found = ranking(*place->ctx, a, {b.data(), b.size()}, {.rtol = rtol, .seconds = seconds});
+    Context& ctx = *place->ctx;
+    heeding_signals(&ctx, [&](Signals&) {
+      found = ranking(ctx, a, {b.data(), b.size()}, {.rtol = rtol, .seconds = seconds});
+    });
   }
   nb::list told;
   for (RankedChoice const& c : found) {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Threads, the interpreter's lock, Ctrl-C, fork and callbacks that ask for more."""
+import logging
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import laplace, numbers, residual
 
 import tcsolve
@@ -110,6 +112,116 @@ def test_ctrl_c():
     assert p.stdout.readline() == "True\n"
     assert p.wait() == 0
     assert seconds < 1.0  # 0.1 where nothing else runs
+
+
+class Alarm(BaseException):
+    """What a handler of the tests raises; a program's may be of any kind."""
+
+
+def interrupted(f, delays, kind):
+    """f() under an alarm after each of the delays: how many rang, ended f(), and how late at most."""
+    rang, ended, late = 0, 0, 0.0
+
+    def ring(*_):
+        nonlocal rang
+        rang += 1
+        raise kind("rang")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        for delay in delays:
+            begin = time.perf_counter()
+            try:
+                signal.setitimer(signal.ITIMER_REAL, delay)
+                f()
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except kind:
+                ended += 1
+                late = max(late, time.perf_counter() - begin - delay)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    return rang, ended, late
+
+
+def seconds_of(f):
+    begin = time.perf_counter()
+    f()
+    return time.perf_counter() - begin
+
+
+def chain(n):
+    return sp.diags_array([-1.0, 2.0, -1.0], offsets=[-1, 0, 1], shape=(n, n), format="csr")
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, Alarm, TimeoutError])
+def test_no_signal_is_lost_in_one_shot_solves(kind):
+    """Most ring while a line of the log is in Python."""
+    a, b = chain(2000), np.ones(2000)
+    one = min(seconds_of(lambda: tcsolve.solve(a, b, device="cpu")) for _ in range(3))
+    rang, ended, _ = interrupted(lambda: [tcsolve.solve(a, b, device="cpu") for _ in range(20)],
+                                 one * np.linspace(0.5, 12, 60), kind)
+    assert rang == ended >= 30
+    assert tcsolve.solve(a, b, device="cpu")[1].solved
+
+
+@pytest.mark.filterwarnings("ignore::tcsolve.ConvergenceWarning")
+def test_no_signal_is_lost_in_solves():
+    a, b = chain(200_000), np.ones(200_000)
+    solver = tcsolve.Solver(a, method="cg", rtol=1e-14, maxiter=10**7, stagnation_window=0,
+                            device="cpu")
+    rang, ended, late = interrupted(lambda: solver.solve(b), np.linspace(0.01, 0.15, 10), Alarm)
+    assert rang == ended == 10 and late < 1.0  # 0.1 where nothing else runs
+    assert solver.solve(b, maxiter=1, atol=1e9)[1].solved
+
+
+@pytest.mark.parametrize("M, n", [("direct", 20), ("schwarz", 26), ("amg", 36), ("ic", 44)])
+def test_no_signal_is_lost_in_set_ups(M, n):
+    a = laplace(n)
+    solver = tcsolve.Solver(method="cg", M=M, device="cpu")
+    whole = seconds_of(lambda: solver.set_matrix(a))
+    rang, ended, late = interrupted(lambda: solver.set_matrix(a),
+                                    whole * np.linspace(0.1, 0.95, 9), KeyboardInterrupt)
+    assert rang == ended >= 4 and late < 1.0  # 0.1 where nothing else runs
+    assert solver.set_matrix(a).solve(numbers(n**3), check=True)[1].solved
+
+
+def test_a_signal_ends_a_race():
+    a, b = laplace(40), numbers(64000)
+    rang, ended, late = interrupted(lambda: tcsolve.advise(a, b, seconds=5, device="cpu"),
+                                    [0.05, 0.2, 0.5], KeyboardInterrupt)
+    assert rang == ended == 3 and late < 1.0  # 0.1 where nothing else runs
+
+
+def test_a_signal_ends_reading(tmp_path):
+    from scipy.io import mmwrite
+
+    mmwrite(tmp_path / "a.mtx", laplace(90))
+    whole = seconds_of(lambda: tcsolve.read(tmp_path / "a.mtx"))
+    rang, ended, late = interrupted(lambda: tcsolve.read(tmp_path / "a.mtx"),
+                                    whole * np.linspace(0.1, 0.3, 4), KeyboardInterrupt)
+    assert rang == ended == 4 and late < max(0.2, 0.5 * whole)
+
+
+def test_what_a_handler_of_the_log_raises():
+    """It passes through, as from any call that logs."""
+    class Handler(logging.Handler):
+        def emit(self, record):
+            raise self.kind
+
+    log, handler = logging.getLogger("tcsolve"), Handler()
+    log.addHandler(handler)
+    level = log.level
+    log.setLevel(logging.DEBUG)
+    solver = tcsolve.Solver(method="cg", device="cpu")
+    try:
+        for handler.kind in (KeyboardInterrupt, SystemExit, ZeroDivisionError):
+            with pytest.raises(handler.kind):
+                solver.set_matrix(laplace(4))
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
+    assert solver.set_matrix(laplace(4)).solve(numbers(64))[1].solved
 
 
 FORKS = """
