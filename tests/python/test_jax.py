@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradients against finite differences."""
+import warnings
+
 import numpy as np
 import pytest
 from conftest import flow, laplace, numbers
@@ -86,6 +88,87 @@ def test_jit_and_vmap():
     assert np.allclose(2 * (a @ x), bs[0], atol=1e-6)
 
 
+@pytest.fixture
+def solves(monkeypatch):
+    """The shapes of b in the solves that are made."""
+    shapes, plain = [], tcsolve.Solver.solve
+
+    def counted(self, b, *args, **keywords):
+        shapes.append(b.shape)
+        return plain(self, b, *args, **keywords)
+
+    monkeypatch.setattr(tcsolve.Solver, "solve", counted)
+    return shapes
+
+
+TIGHT = {"method": "gmres", "M": "jacobi", "rtol": 1e-13}
+
+
+def test_many_b_are_one_solve(solves):
+    a, bs = flow(3), numbers(5 * 27).reshape(5, 27)
+    dense = a.toarray()
+
+    def f(data, b):
+        return tcsolve.jax.solve(a.indptr, a.indices, data, b, **TIGHT)
+
+    x = jax.vmap(f, (None, 0))(a.data, bs)
+    assert np.allclose(x, np.linalg.solve(dense, bs.T).T) and solves == [(27, 5)]
+    solves.clear()
+    x = jax.jit(jax.vmap(f, (None, 1), 1))(a.data, bs.T)
+    assert np.allclose(x, np.linalg.solve(dense, bs.T)) and solves == [(27, 5)]
+    solves.clear()
+    of_b = jax.vmap(jax.grad(lambda b: jnp.sum(f(a.data, b) ** 2)))(bs)
+    exact = np.linalg.solve(dense.T, 2 * np.linalg.solve(dense, bs.T)).T
+    assert np.allclose(of_b, exact) and solves == [(27, 5), (27, 5)]
+    solves.clear()
+    of_data = jax.grad(lambda d: jnp.sum(jax.vmap(f, (None, 0))(d, bs)))(a.data)
+    one = sum(jax.grad(lambda d: jnp.sum(f(d, b)))(a.data) for b in bs)
+    assert np.allclose(of_data, one) and solves[:2] == [(27, 5), (27, 5)]
+
+
+def test_many_matrices_are_solved_one_after_another(solves):
+    a, bs = flow(3), numbers(3 * 27).reshape(3, 27)
+    many = a.data * np.array([[1.0], [2.0], [4.0]])
+
+    def f(data, b):
+        return tcsolve.jax.solve(a.indptr, a.indices, data, b, **TIGHT)
+
+    exact = np.array([np.linalg.solve(s * a.toarray(), b) for s, b in zip((1, 2, 4), bs)])
+    assert np.allclose(jax.vmap(f)(many, bs), exact) and solves == [(27,)] * 3
+    x = jax.vmap(f, (0, None))(many, bs[0])
+    assert np.allclose(x, exact[0] / np.array([[1], [2], [4]]))
+    solves.clear()
+    x = jax.vmap(jax.vmap(f, (None, 0)), (0, None))(many, bs)  # every b with every matrix
+    assert x.shape == (3, 3, 27) and solves == [(27, 3)] * 3
+    assert np.allclose(x[2, 1], np.linalg.solve(4 * a.toarray(), bs[1]))
+
+
+def test_blocks(solves):
+    a, b = flow(3), numbers(54).reshape(27, 2)
+    dense = a.toarray()
+    for transpose in (False, True):
+        def f(data, b):
+            return tcsolve.jax.solve(a.indptr, a.indices, data, b, transpose=transpose, **TIGHT)
+
+        solves.clear()
+        x = f(a.data, b)
+        assert np.allclose((dense.T if transpose else dense) @ x, b) and solves == [(27, 2)]
+        check_grads(f, (a.data, b), order=2, modes=["rev"], rtol=1e-4, atol=1e-4, eps=1e-4)
+        bs = np.stack([b, 2 * b, 3 * b])
+        solves.clear()
+        x = jax.vmap(f, (None, 0))(a.data, bs)
+        assert np.allclose((dense.T if transpose else dense) @ x[2], bs[2])
+        assert solves == [(27, 6)]
+
+
+def test_shapes_that_do_not_fit():
+    a = flow(3)
+    for data, b in ((a.data, np.ones(26)), (a.data, np.ones((27, 2, 2))),
+                    (a.data[1:], np.ones(27))):
+        with pytest.raises(tcsolve.ShapeError):
+            tcsolve.jax.solve(a.indptr, a.indices, data, b)
+
+
 def test_float32():
     a, b = laplace(4), np.ones(64, np.float32)
     x = tcsolve.jax.solve(a.indptr, a.indices, a.data.astype(np.float32), b, method="cg", rtol=1e-6)
@@ -101,6 +184,31 @@ def test_what_is_not_solved_is_no_gradient():
 
     with pytest.raises(Exception, match="2 iterations"):
         jax.block_until_ready(jax.grad(loss)(b))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, jax.jit], ids=["plain", "jit"])
+def test_without_check_it_is_heard_of_forward_and_backward(wrap):
+    a, b = laplace(5), numbers(125)
+
+    def loss(b, maxiter):
+        x = tcsolve.jax.solve(a.indptr, a.indices, a.data, b, check=False, method="cg",
+                              maxiter=maxiter)
+        return jnp.sum(x)
+
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        jax.block_until_ready(wrap(lambda b: loss(b, 2))(b))
+    assert len(heard) == 1 and "2 iterations" in str(heard[0].message)
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        jax.block_until_ready(wrap(jax.grad(lambda b: loss(b, 2)))(b))
+        jax.block_until_ready(wrap(jax.vmap(jax.grad(lambda b: loss(b, 2))))(jnp.stack([b, b])))
+    told = [str(w.message) for w in heard if w.category is tcsolve.ConvergenceWarning]
+    assert sum("gradient of an x that is not solved" in t for t in told) == 2
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        jax.block_until_ready(wrap(jax.grad(lambda b: loss(b, 200)))(b))
+    assert not heard
 
 
 def test_set_ups_are_kept_and_bounded():
