@@ -47,6 +47,13 @@ struct Place {
   }
 };
 
+/// What a solve says, and of which set-up it said so.
+struct Told {
+  SolveReport report;
+  std::shared_ptr<SetupReport const> setup;
+  double memory;
+};
+
 /// What is asked of a solve, as keywords give it.
 struct Asked {
   std::optional<double> rtol, atol, time_limit;
@@ -106,19 +113,19 @@ class Core {
     guarded([&] { solver_.refresh(); });
   }
 
-  SolveReport solve(InVector const& b, OutVector const& x, Asked const& asked) {
+  Told solve(InVector const& b, OutVector const& x, Asked const& asked) {
     auto const vb = vector_view<double const>(b.data(), length(b), space_of(b));
     auto const vx =
         vector_view(x.data(), narrow(static_cast<std::int64_t>(x.size()), "length"), space_of(x));
     SolveReport report;
     with_call(asked, [&](SolveCall const& call) { report = solver_.solve(vb, vx, call); });
-    return report;
+    return {std::move(report), setup_now(), memory()};
   }
   /// The same of vectors on the device `ordinal` that their package names by address, as most of a
   /// small solve would go into DLPack otherwise: once for b and once for x. guess: x begins with
   /// it; 0: with 0.
-  SolveReport solve_at(std::uintptr_t b, std::int64_t rows, std::uintptr_t x, std::int64_t cols,
-                       std::uintptr_t guess, int ordinal, Asked const& asked) {
+  Told solve_at(std::uintptr_t b, std::int64_t rows, std::uintptr_t x, std::int64_t cols,
+                std::uintptr_t guess, int ordinal, Asked const& asked) {
     Space const there = device_space(ordinal, 0);
     Index const n = narrow(rows, "length"), m = narrow(cols, "length");
     auto const vb = vector_view(reinterpret_cast<double const*>(b), n, there);
@@ -128,14 +135,17 @@ class Core {
       if (guess != 0) call.guess = vector_view(reinterpret_cast<double const*>(guess), m, there);
       report = solver_.solve(vb, vx, call);
     });
-    return report;
+    return {std::move(report), setup_now(), memory()};
   }
-  std::vector<SolveReport> solve_columns(Block2 const& b, OutBlock2 const& x, Asked const& asked) {
+  std::vector<Told> solve_columns(Block2 const& b, OutBlock2 const& x, Asked const& asked) {
     auto const vb = block_view<double const>(b);
     auto const vx = block_view<double>(x);
     std::vector<SolveReport> reports;
     with_call(asked, [&](SolveCall const& call) { reports = solver_.solve_columns(vb, vx, call); });
-    return reports;
+    auto const setup = setup_now();
+    std::vector<Told> told;
+    for (SolveReport& report : reports) told.push_back({std::move(report), setup, memory()});
+    return told;
   }
   /// y = M x or M^T x, on vectors of any space.
   void apply_M(InVector const& x, OutVector const& y, bool transpose, std::uintptr_t stream) {
@@ -215,6 +225,9 @@ class Core {
   }
 
  private:
+  std::shared_ptr<SetupReport const> setup_now() const {
+    return std::make_shared<SetupReport const>(solver_.setup_report());
+  }
   void validate_on_host(CsrView<double> const& a) const {
     if (a.space == Space::host) validate(a, NonFinite::keep);
   }

@@ -141,20 +141,22 @@ NB_MODULE(_core, m) {
     } catch (Error const& e) { raise("Error", e); }
   });
 
-  nb::class_<SolveReport>(m, "Report")
-      .def_prop_ro("converged", &SolveReport::converged)
-      .def_prop_ro("solved", &SolveReport::solved)
-      .def_prop_ro("outcome", &SolveReport::outcome)
-      .def_prop_ro("exit_code", &SolveReport::exit_code)
-      .def_ro("message", &SolveReport::message)
-      .def_ro("iterations", &SolveReport::iterations)
-      .def_ro("true_residual", &SolveReport::true_residual)
-      .def_ro("tolerance", &SolveReport::tolerance)
-      .def_ro("rhs_norm", &SolveReport::rhs_norm)
-      .def_ro("seconds", &SolveReport::seconds)
-      .def_ro("setup_seconds", &SolveReport::setup_seconds)
-      .def_prop_ro("residuals", &history)
-      .def_prop_ro("json", [](SolveReport const& r) { return to_json(r); });
+  nb::class_<Told>(m, "Report")
+      .def_prop_ro("converged", [](Told const& t) { return t.report.converged(); })
+      .def_prop_ro("solved", [](Told const& t) { return t.report.solved(); })
+      .def_prop_ro("outcome", [](Told const& t) { return t.report.outcome(); })
+      .def_prop_ro("exit_code", [](Told const& t) { return t.report.exit_code(); })
+      .def_prop_ro("message", [](Told const& t) { return t.report.message; })
+      .def_prop_ro("iterations", [](Told const& t) { return t.report.iterations; })
+      .def_prop_ro("true_residual", [](Told const& t) { return t.report.true_residual; })
+      .def_prop_ro("tolerance", [](Told const& t) { return t.report.tolerance; })
+      .def_prop_ro("rhs_norm", [](Told const& t) { return t.report.rhs_norm; })
+      .def_prop_ro("seconds", [](Told const& t) { return t.report.seconds; })
+      .def_prop_ro("setup_seconds", [](Told const& t) { return t.report.setup_seconds; })
+      .def_prop_ro("residuals", [](Told const& t) { return history(t.report); })
+      .def_prop_ro("json", [](Told const& t) { return to_json(t.report); })
+      .def_prop_ro("setup_json", [](Told const& t) { return to_json(*t.setup); })
+      .def_ro("memory", &Told::memory);
 
   nb::class_<Place>(m, "Place")
       .def(

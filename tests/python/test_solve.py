@@ -52,6 +52,42 @@ def test_a_failure_is_heard_of():
     assert not infos.solved and int(infos) == 2
 
 
+def test_as_a_number_info_is_scipys():
+    a, b = laplace(4), numbers(64)
+    solver = tcsolve.Solver(a, method="cg")
+    with pytest.warns(tcsolve.ConvergenceWarning):
+        x, failed = solver.solve(b, maxiter=3)
+    for info, code in ((solver.solve(b)[1], 0), (failed, 3)):
+        for n in (-1, 0, 2, 3, 4, 0.5, np.int64(3), np.float64(0)):
+            assert (info < n, info <= n, info == n, info != n, info >= n, info > n) == (
+                code < n, code <= n, code == n, code != n, code >= n, code > n)
+            assert (n < info, n <= info, n >= info, n > info) == (
+                n < code, n <= code, n >= code, n > code)
+        with pytest.raises(TypeError):
+            info < "3"
+        assert [0, 1, 2, 3][info] == code and range(5)[info] == code
+
+
+def test_info_has_the_set_up_of_its_time():
+    a, b = flow(5), numbers(125)
+    solver = tcsolve.Solver(a, method="gmres", M="ilu", device="cpu")
+    x, first = solver.solve(b)
+    before = solver.setup
+    assert first.setup == before and before["updates"] == 0 and "ilu" in str(solver.options)
+    assert first.memory == solver.memory > 8 * a.nnz
+    y, second = solver.solve(b, transpose=True)
+    assert second.setup["transposed"].startswith("a second set-up") and first.setup == before
+    x, third = solver.update_values(2 * a.data).solve(b)
+    assert third.setup["updates"] == 1 and first.setup["updates"] == second.setup["updates"] == 0
+    solver.close()
+    assert third.to_dict()["setup"] == third.setup and third.to_dict()["memory"] == third.memory
+    x, once = tcsolve.solve(a, b)
+    assert once.setup["format"] and once.memory > 0
+    x, infos = tcsolve.solve(a, np.stack([b, 2 * b], 1), method="gmres")
+    assert len(infos) == 2 and all(info.setup == infos[0].setup for info in infos)
+    assert infos[0].setup["format"] and infos[1].memory > 0
+
+
 def test_limits_of_a_call():
     a, b = laplace(6), numbers(216)
     solver = tcsolve.Solver(a, method="cg", rtol=1e-10)

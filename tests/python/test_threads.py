@@ -165,7 +165,6 @@ def test_no_signal_is_lost_in_one_shot_solves(kind):
     assert tcsolve.solve(a, b, device="cpu")[1].solved
 
 
-@pytest.mark.filterwarnings("ignore::tcsolve.ConvergenceWarning")
 def test_no_signal_is_lost_in_solves():
     a, b = chain(200_000), np.ones(200_000)
     solver = tcsolve.Solver(a, method="cg", rtol=1e-14, maxiter=10**7, stagnation_window=0,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import numbers
 from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
@@ -16,8 +17,8 @@ from ._errors import NotConverged
 class Info:
     """What became of a solve.
 
-    `int(info)` and `info == 0` behave as SciPy's `info`: 0 where it is solved, else the number of
-    iterations, at least 1. `bool(info)` is an error, since SciPy's 0 means success: ask
+    `int(info)`, `info == 0` and `info > 0` behave as SciPy's `info`: 0 where it is solved, else the
+    number of iterations, at least 1. `bool(info)` is an error, since SciPy's 0 means success: ask
     `info.solved`.
 
     Norms are 2-norms in the units of b; those that were never computed are NaN.
@@ -88,9 +89,20 @@ class Info:
         """Of set-ups made in the solve: by auto, or of the transpose."""
         return self._report.setup_seconds
 
+    @property
+    def setup(self) -> dict[str, Any]:
+        """What the set-up took and made that the solve was of: `Solver.setup` of that time."""
+        return json.loads(self._report.setup_json)
+
+    @property
+    def memory(self) -> float:
+        """Bytes of A and M, about, when the solve ended."""
+        return self._report.memory
+
     def to_dict(self) -> dict[str, Any]:
-        """Everything that the report says, as plain Python objects; NaN is None."""
-        return json.loads(self._report.json)
+        """Everything that the report says, as plain Python objects; NaN is None. `setup` and
+        `memory` are among them."""
+        return {**json.loads(self._report.json), "setup": self.setup, "memory": self.memory}
 
     def raise_if_not_solved(self, x: Any = None) -> Info:
         """Raises NotConverged unless it is solved; returns self."""
@@ -109,15 +121,21 @@ class Info:
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Info):
             return self._report is other._report
-        if isinstance(other, int):
+        if isinstance(other, numbers.Real):
             return int(self) == other
         return NotImplemented
 
-    def __lt__(self, other: int) -> bool:
-        return int(self) < other if isinstance(other, int) else NotImplemented
+    def __lt__(self, other: float) -> bool:
+        return int(self) < other if isinstance(other, numbers.Real) else NotImplemented
 
-    def __gt__(self, other: int) -> bool:
-        return int(self) > other if isinstance(other, int) else NotImplemented
+    def __le__(self, other: float) -> bool:
+        return int(self) <= other if isinstance(other, numbers.Real) else NotImplemented
+
+    def __gt__(self, other: float) -> bool:
+        return int(self) > other if isinstance(other, numbers.Real) else NotImplemented
+
+    def __ge__(self, other: float) -> bool:
+        return int(self) >= other if isinstance(other, numbers.Real) else NotImplemented
 
     __hash__ = object.__hash__
 
