@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solves, verdicts, options and errors."""
+import inspect
 import io
 import logging
 import pickle
@@ -86,6 +87,44 @@ def test_info_has_the_set_up_of_its_time():
     x, infos = tcsolve.solve(a, np.stack([b, 2 * b], 1), method="gmres")
     assert len(infos) == 2 and all(info.setup == infos[0].setup for info in infos)
     assert infos[0].setup["format"] and infos[1].memory > 0
+
+
+def test_signatures():
+    """As documents show them."""
+    once = inspect.signature(tcsolve.solve).parameters
+    shown = {"x0": None, "rtol": 1e-8, "atol": 0.0, "maxiter": None, "method": "auto", "M": "auto",
+             "callback": None, "transpose": False, "symmetric": None, "nullspace": None,
+             "options": None, "device": None, "check": False}
+    assert {k: once[k].default for k in shown} == shown
+    assert list(once)[:3] == ["A", "b", "x0"]
+    solve = inspect.signature(tcsolve.Solver.solve).parameters
+    assert list(solve)[1:10] == ["b", "x0", "out", "rtol", "atol", "maxiter", "transpose",
+                                 "callback", "stream"]
+    a, b, out, seen = flow(4), numbers(64), np.empty(64), []
+    solver = tcsolve.Solver(a, method="gmres", device="cpu")
+    x, info = solver.solve(b, None, out, 1e-4, 1e-3, 50, True, lambda i, r: seen.append(i), 0)
+    assert x is out and residual(a.T, x, b) <= 1e-3 and len(seen) == info.iterations
+    assert info.tolerance == max(1e-4 * info.rhs_norm, 1e-3)
+
+
+def test_defaults_of_one_shot_solves():
+    a, b = laplace(12), numbers(1728)
+    x, plain = tcsolve.solve(a, b, method="cg", M=None)
+    x, named = tcsolve.solve(a, b, method="cg")
+    assert plain.iterations == tcsolve.Solver(a, method="cg").solve(b)[1].iterations
+    assert named.iterations < plain.iterations / 2 and named.setup["preconditioner"]
+    x, op = tcsolve.solve(lambda v: a @ v, b, method="cg")
+    assert abs(op.iterations - plain.iterations) <= 1
+    loose = {"solver": {"type": "cg", "rtol": 1e-3, "atol": 1.0}, "preconditioner": "jacobi"}
+    x, info = tcsolve.solve(a, b, options=loose)
+    assert info.tolerance == 1.0 and not info.setup["preconditioner"]
+    x, info = tcsolve.solve(a, b, options=loose, rtol=1e-8, atol=0.0)
+    assert info.tolerance == pytest.approx(1e-8 * info.rhs_norm)
+    text = "solver: {type: cg, rtol: 1e-3}\npreconditioner: {type: none}\n"
+    x, info = tcsolve.solve(a, b, options=text, M=None)
+    assert info.tolerance == pytest.approx(1e-3 * info.rhs_norm)
+    x, info = tcsolve.solve(a, b, options=text, rtol=1e-6)
+    assert info.tolerance == pytest.approx(1e-6 * info.rhs_norm)
 
 
 def test_limits_of_a_call():

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ._arrays import is_function
+from ._arrays import is_function, is_operator
 from ._options import device_for, is_given_M, place
 from ._solver import Solver, _say, _Sized
 
@@ -35,21 +35,36 @@ def _put_back(key, where):
     places[key] = where
 
 
-def solve(A: Any, b: Any, x0: Any = None, *, rtol: float | None = None, atol: float | None = None,
-          maxiter: int | None = None, time_limit: float | None = None,
-          method: str | dict[str, Any] | None = "auto", M: Any = None,
+# Told from what a caller gives by being these objects: options may say otherwise.
+_rtol, _atol = 1e-8, 0.0
+
+
+def solve(A: Any, b: Any, x0: Any = None, *, rtol: float | None = _rtol,
+          atol: float | None = _atol, maxiter: int | None = None, time_limit: float | None = None,
+          method: str | dict[str, Any] | None = "auto", M: Any = "auto",
           callback: Callable[[int, float], object] | None = None, every: int = 1,
           transpose: bool = False, symmetric: bool | None = None, nullspace: Any = None,
           options: dict[str, Any] | str | None = None, device: str | None = None, threads: int = 0,
           check: bool = False) -> tuple[Any, Any]:
     """x, info: solves A x = b once. `Solver` keeps what is set up, for more than one b.
 
-    Parameters are those of `Solver` and `Solver.solve`; rtol is 1e-8 unless it is given, here or in the
-    options. method "auto" goes by the entries of A, and
-    tries another method where one fails; `maxiter` counts the iterations of all.
+    Parameters are those of `Solver` and `Solver.solve`. The defaults of rtol, atol, method and M
+    give way to what `options` say. method "auto" goes by the entries of A, and tries another method
+    where one fails; `maxiter` counts the iterations of all. M "auto" does so beside a method that is
+    named, too; where A is a function or a LinearOperator, which has no entries to be seen, it is no
+    preconditioner. M=None is none in any case (of a `Solver`, it is the default).
     """
+    if rtol is _rtol:
+        rtol = None
+    if atol is _atol:
+        atol = None
     if options is not None and method == "auto":
         method = None
+    if isinstance(M, str) and M == "auto":
+        told = isinstance(options, str) or (options is not None and "preconditioner" in options)
+        M = None if told else "none" if is_operator(A) else "auto"
+    elif M is None and not isinstance(options, str):
+        M = "none"
     if is_function(A):
         A = _Sized(A, len(b))
     plain = options is None and nullspace is None and not isinstance(method, dict)

@@ -161,11 +161,11 @@ class Solver:
 
     # Solves.
 
-    def solve(self, b: Any, x0: Any = None, out: Any = None, *, rtol: float | None = None,
-              atol: float | None = None, maxiter: int | None = None,
-              time_limit: float | None = None, transpose: bool = False,
-              callback: Callable[[int, float], object] | None = None, every: int = 1,
-              stream: int | None = None, check: bool = False) -> tuple[Any, Any]:
+    def solve(self, b: Any, x0: Any = None, out: Any = None, rtol: float | None = None,
+              atol: float | None = None, maxiter: int | None = None, transpose: bool = False,
+              callback: Callable[[int, float], object] | None = None, stream: int | None = None, *,
+              time_limit: float | None = None, every: int = 1,
+              check: bool = False) -> tuple[Any, Any]:
         """x, info: an approximation of A^-1 b, and the verdict on it.
 
         Parameters
