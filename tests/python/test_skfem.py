@@ -24,6 +24,7 @@ def test_poisson():
     x = skfem.solve(*system, solver=solver)
     y = skfem.solve(*system)
     assert solver.info.solved and np.allclose(x, y, atol=1e-10)
+    assert np.allclose(skfem.solve(*system, solver=tcsolve.solver_skfem(method="cg")), y, atol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore::tcsolve.CopyWarning")

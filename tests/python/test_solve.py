@@ -256,6 +256,8 @@ def test_errors_are_pythons_too():
     assert issubclass(tcsolve.ConfigError, ValueError)
     assert issubclass(tcsolve.Unsupported, NotImplementedError)
     assert issubclass(tcsolve.OutOfMemory, MemoryError)
+    assert tcsolve.MemoryError is tcsolve.OutOfMemory
+    assert "MemoryError" not in tcsolve.__all__  # import * leaves Python's
     for name in ("ConfigError", "MatrixError", "ShapeError", "DeviceError", "NotConverged"):
         assert issubclass(getattr(tcsolve, name), tcsolve.Error)
     negative = -laplace(4)

@@ -39,6 +39,8 @@ from ._once import solve
 from ._scipy import bicgstab, cg, gmres, lsmr, minres
 from ._solver import Solver
 
+MemoryError = OutOfMemory  # by the name that Python has for it; a builtins.MemoryError, too
+
 __version__: str = _core.version
 has_cuda: bool = _core.has_cuda
 
@@ -83,6 +85,13 @@ def advise(A: Any, b: Any, *, seconds: float = 10.0, rtol: float = 1e-8,
     return found
 
 
+def solver_skfem(check: bool = True, **keywords: Any) -> Any:
+    """`tcsolve.skfem.solver`: a function for the `solver` of `skfem.solve`."""
+    from .skfem import solver
+
+    return solver(check, **keywords)
+
+
 def devices() -> list[str]:
     """Where can be computed: "host", and the CUDA devices that there are."""
     return ["host", *_core.devices()]
@@ -110,5 +119,5 @@ __all__ = [
     "BusyError", "Cancelled", "ConfigError", "ConvergenceWarning", "CopyWarning", "DeviceError",
     "Error", "Info", "Infos", "MatrixError", "NotConverged", "OutOfMemory", "SetupError",
     "ShapeError", "Solver", "Unsupported", "advise", "bicgstab", "cg", "csr", "devices", "gmres",
-    "has_cuda", "lsmr", "minres", "read", "show", "solve",
+    "has_cuda", "lsmr", "minres", "read", "show", "solve", "solver_skfem",
 ]
