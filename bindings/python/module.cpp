@@ -22,6 +22,8 @@
 
 #include <tcsolve/api/ranking.hpp>
 #include <tcsolve/api/report_json.hpp>
+#include <tcsolve/factors/cudss/cudss_library.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
 #include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/version.hpp>
 
@@ -85,6 +87,17 @@ nb::list devices() {
   std::string why;
   for (int ordinal = 0; has_cuda && cuda::available(why, ordinal); ++ordinal)
     found.append(cat("cuda:", ordinal));
+  return found;
+}
+
+/// What is taken where it is installed: (name, version or what is the matter with it).
+nb::list libraries() {
+  nb::list found;
+  found.append(nb::make_tuple("METIS", metis_built() ? "built with" : "built without"));
+  if constexpr (has_cuda) {
+    CudssLibrary const& l = cudss();
+    found.append(nb::make_tuple("cuDSS", l.there ? l.version : l.problem));
+  }
   return found;
 }
 
@@ -165,7 +178,8 @@ NB_MODULE(_core, m) {
              std::vector<std::vector<double>> nullspace) {
             new (self) Place(yaml, device, stream, std::move(nullspace));
           },
-          "yaml"_a, "device"_a, "stream"_a, "nullspace"_a);
+          "yaml"_a, "device"_a, "stream"_a, "nullspace"_a)
+      .def_prop_ro("memory", [](Place& p) { return p.ctx->arena().bytes(); });
 
   nb::class_<Core> core(m, "Core");
   core.def(nb::init<std::shared_ptr<Place>>())
@@ -219,4 +233,5 @@ NB_MODULE(_core, m) {
   m.def("by_address", &by_address, "data"_a, "shape"_a, "kind"_a, "bits"_a, "read_only"_a,
         "owner"_a);
   m.def("devices", &devices);
+  m.def("libraries", &libraries);
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradients against finite differences."""
+import io
 import warnings
 
 import numpy as np
@@ -225,3 +226,7 @@ def test_set_ups_are_kept_and_bounded():
     for k in range(2, 14):
         tcsolve.jax.solve(a.indptr, a.indices, a.data, b, method="gmres", restart=k)
     assert len(tcsolve.jax._kept) == 8
+    tcsolve.show(out := io.StringIO())
+    count, size = tcsolve.jax.kept()
+    assert count == 8 and size > 8 * 12 * a.nnz
+    assert f"kept for tcsolve.jax: 8, {size / 1e6:.1f} MB" in out.getvalue()

@@ -324,6 +324,13 @@ def test_shows_what_there_is():
     out = io.StringIO()
     tcsolve.show(out)
     assert tcsolve.__version__ in out.getvalue() and "numpy" in out.getvalue()
+    told = dict(line.split(": ", 1) for line in out.getvalue().splitlines() if ": " in line)
+    assert told["METIS"].startswith("built with") and ("cuDSS" in told) == tcsolve.has_cuda
+    count = int(told["kept for tcsolve.solve"].split(",")[0])
+    tcsolve.solve(laplace(3), np.ones(27), method={"type": "cg"})  # options of dicts are not kept
+    tcsolve.solve(laplace(3), np.ones(27), threads=count + 40)
+    tcsolve.show(out := io.StringIO())
+    assert f"kept for tcsolve.solve: {min(32, count + 1)}, " in out.getvalue()
     assert tcsolve.devices()[0] == "host"
 
 

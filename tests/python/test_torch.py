@@ -127,7 +127,8 @@ def test_set_ups_are_kept(device):
     assert solver.setup["updates"] == 2 and solver.setup["transposed"].startswith("a second")
     for k in range(12):
         tcsolve.torch.solve((values, col, crow), rhs, method="gmres", restart=10 + k)
-    assert len(tcsolve.torch._kept) == 8
+    assert len(tcsolve.torch._kept) == tcsolve.torch.kept()[0] == 8
+    assert tcsolve.torch.kept()[1] > 8 * 12 * a.nnz
     with pytest.raises(TypeError):
         tcsolve.torch.solve((values, col, crow), rhs, solver, method="cg")
 

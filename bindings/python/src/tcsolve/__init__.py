@@ -98,20 +98,30 @@ def devices() -> list[str]:
 
 
 def show(file: TextIO | None = None) -> None:
-    """Prints versions, and which of the packages that tcsolve works with are installed."""
+    """Prints versions, the libraries and packages that tcsolve finds, and what it keeps in memory:
+    the contexts of one-shot solves, and the set-ups of `tcsolve.jax` and `tcsolve.torch`."""
     import importlib.metadata  # takes longer to import than the rest
     import sys
+
+    from . import _once
 
     lines = [
         f"tcsolve {__version__} ({_core.revision}), {_core.compiler}",
         f"CUDA: {_core.cuda_version if has_cuda else 'built without'}",
         f"devices: {', '.join(devices())}",
+        *(f"{name}: {what.partition(';')[0]}" for name, what in _core.libraries()),
     ]
     for package in ("numpy", "scipy", "cupy", "torch", "jax", "petsc4py", "scikit-fem"):
         try:
             lines.append(f"{package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
             lines.append(f"{package}: not installed")
+    keeping: dict[str, Any] = {"solve": _once}
+    keeping |= {name: sys.modules.get(f"tcsolve.{name}") for name in ("jax", "torch")}
+    for name, module in keeping.items():
+        if module is not None:
+            count, size = module.kept()
+            lines.append(f"kept for tcsolve.{name}: {count}, {size / 1e6:.1f} MB")
     print("\n".join(lines), file=file or sys.stdout)
 
 

@@ -2,8 +2,10 @@
 """solve(A, b): a system that is solved once."""
 from __future__ import annotations
 
+import atexit
 import os
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -17,15 +19,22 @@ _kept = threading.local()
 _most_kept = 32
 
 
-def _forget():
-    _kept.__dict__.clear()
+class _Places(dict[Any, Any]):
+    """Of one thread."""
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
 
 
-os.register_at_fork(after_in_child=_forget)
+_of_threads: weakref.WeakSet[_Places] = weakref.WeakSet()
 
 
 def _places():
-    return _kept.__dict__.setdefault("places", {})
+    places = _kept.__dict__.get("places")
+    if places is None:
+        places = _kept.places = _Places()
+        with _lock:
+            _of_threads.add(places)
+    return places
 
 
 def _put_back(key, where):
@@ -33,6 +42,40 @@ def _put_back(key, where):
     if len(places) >= _most_kept:
         places.pop(next(iter(places)))
     places[key] = where
+
+
+def _all():
+    with _lock:
+        return list(_of_threads)
+
+
+def _forget():
+    """All that is not at work, of every thread: a Context is not to outlive what it stands on."""
+    for places in _all():
+        places.clear()
+
+
+def _after_fork():
+    global _lock
+    _lock = threading.Lock()
+    _kept.__dict__.clear()
+
+
+def kept():
+    """How many Contexts are kept, and the bytes of their workspaces."""
+    count, total = 0, 0
+    for places in _all():
+        for key in list(places):
+            where = places.pop(key, None)  # so that no solve takes it meanwhile
+            if where is not None:
+                count, total = count + 1, total + where.memory
+                places[key] = where
+    return count, total
+
+
+_lock = threading.Lock()
+os.register_at_fork(after_in_child=_after_fork)
+atexit.register(_forget)
 
 
 # Told from what a caller gives by being these objects: options may say otherwise.

@@ -12,6 +12,7 @@ Arrays pass through the host: a call waits for them, and copies them from and to
 """
 from __future__ import annotations
 
+import atexit
 import functools
 import json
 import threading
@@ -35,6 +36,17 @@ def forget() -> None:
     """Frees the set-ups that are kept for later solves: those of the last 8 patterns and options."""
     with _lock:
         _kept.clear()
+
+
+atexit.register(forget)
+
+
+def kept():
+    """How many set-ups are kept, and their bytes."""
+    with _lock:
+        return len(_kept), sum(
+            solver.memory + sum(a.nbytes for a in arrays if a is not None)
+            for _, *arrays, solver in _kept)
 
 
 def _solver_of(options, indptr, indices, data, n):

@@ -11,6 +11,7 @@ derivatives of any order are there.
 """
 from __future__ import annotations
 
+import atexit
 import threading
 import warnings
 import weakref
@@ -33,12 +34,27 @@ def forget() -> None:
         _kept.clear()
 
 
+atexit.register(forget)
+
+
+def kept():
+    """How many set-ups are kept, and their bytes."""
+    with _lock:
+        prepared = [p for _, p in _kept]
+    return len(prepared), sum(p.memory() for p in prepared)
+
+
 class _Prepared:
     """A solver, and copies of what it was set up of: the tensors may be written into meanwhile."""
 
     def __init__(self, solver):
         self.solver, self.crow, self.col, self.values = solver, None, None, None
         self.lock = threading.Lock()
+
+    def memory(self):
+        with self.lock:
+            copies = [a for a in (self.crow, self.col, self.values) if a is not None]
+            return self.solver.memory + sum(a.numel() * a.element_size() for a in copies)
 
     def has_pattern(self, crow, col):
         return self.crow is not None and _same(self.crow, crow) and _same(self.col, col)
