@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tcsolve
+from tcsolve import _options
 
 
 class Report:
@@ -59,6 +60,9 @@ def cupy(monkeypatch):
             self.data = types.SimpleNamespace(ptr=next(addresses), device_id=device)
             self.device = Device(device)
 
+        def __len__(self):
+            return self.size
+
         def __dlpack_device__(self):
             calls.append("dlpack_device")
             return (2, self.device.id)
@@ -104,8 +108,16 @@ def cupy(monkeypatch):
 def solver_on(calls, rows=8, cols=8):
     s = tcsolve.Solver.__new__(tcsolve.Solver)
     s._core = CountingCore(calls, rows, cols)
-    s._kept = s._pattern = s._M = None
+    s._kept = s._pattern = s._M = s._why_host = None
     return s
+
+
+def identity(n):
+    import scipy.sparse as sp
+
+    a = sp.csr_array(sp.eye_array(n))
+    a.indptr, a.indices = a.indptr.astype(np.int32), a.indices.astype(np.int32)
+    return a
 
 
 def test_a_warm_call_makes_x_asks_for_the_stream_and_solves(cupy):
@@ -195,11 +207,44 @@ def test_a_stream_that_is_captured_is_refused(cupy):
 
 def test_the_compiled_part_takes_addresses_of_devices_alone():
     """A solver on the host says so before it reads them."""
-    import scipy.sparse as sp
-
-    a = sp.csr_array(sp.eye_array(4))
-    a.indptr, a.indices = a.indptr.astype(np.int32), a.indices.astype(np.int32)
+    a = identity(4)
     s = tcsolve.Solver(a, method="cg", device="cpu")
     for guess in (0, 0x3000):
         with pytest.raises((tcsolve.ShapeError, tcsolve.Unsupported)):
             s._core.solve_at(0x1000, 4, 0x2000, 4, guess, 0, None, None, None, None, False, None, 1, 0)
+
+
+@pytest.mark.parametrize("A, M, why", [
+    (identity(8), lambda r: r, "M is a function"),
+    (identity(8), tcsolve.Solver(identity(8), method="cg", device="cpu"), "M is a Solver"),
+    (lambda v: v, None, "A is a function")])
+def test_the_host_because_of_a_function_is_said_once(cupy, A, M, why):
+    b = cupy.ndarray(8)
+    with pytest.warns(tcsolve.CopyWarning, match=f"{why}.*: b is copied") as heard:
+        x, info = tcsolve.solve(A, b, method="cg", M=M)
+    assert len(heard) == 1 and heard[0].filename == __file__
+    assert type(x) is cupy.ndarray and info.solved
+    with pytest.warns(tcsolve.CopyWarning, match=why) as heard:
+        tcsolve.cg(A, b, M=M)
+    assert len(heard) == 1 and heard[0].filename == __file__
+    tcsolve.solve(A, b, method="cg", M=M, device="cpu")  # it is meant
+    tcsolve.solve(A, np.ones(8), method="cg", M=M)
+    tcsolve.solve(identity(8), b, method="cg", device="cpu")
+    if why.startswith("M"):
+        solver = tcsolve.Solver(A, method="cg", M=M)
+        with pytest.warns(tcsolve.CopyWarning, match=why) as heard:
+            solver.solve(b)
+            solver.solve(b)
+        assert len(heard) == 1 and heard[0].filename == __file__
+
+
+def test_a_matrix_of_a_device_with_a_function_as_M(cupy):
+    s = solver_on(cupy.calls)
+    s._core.on_host, s._M, s._borrow = True, lambda r: r, True
+    s._why_host = _options.why_host(None, s._M)
+    s._core.set_csr_and_M = lambda *args: cupy.calls.append("set_csr_and_M")
+    with pytest.warns(tcsolve.CopyWarning, match="M is a function.*: A is copied") as heard:
+        s.set_matrix((cupy.ndarray(8), cupy.ndarray(8, "int32"), cupy.ndarray(9, "int32"), (8, 8)))
+    assert len(heard) == 1 and heard[0].filename == __file__
+    assert cupy.calls[-1] == "set_csr_and_M"
+    s.solve(cupy.ndarray(8))  # once

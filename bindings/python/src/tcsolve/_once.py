@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._arrays import is_function, is_operator
-from ._options import device_for, is_given_M, place
+from ._options import device_for, is_given_M, place, why_host
 from ._solver import Solver, _say, _Sized
 
 # One-shot solves of the same options share a Context and what was read of the options, each thread
@@ -112,15 +112,16 @@ def solve(A: Any, b: Any, x0: Any = None, *, rtol: float | None = _rtol,
         A = _Sized(A, len(b))
     plain = options is None and nullspace is None and not isinstance(method, dict)
     shared = plain and not isinstance(M, dict) and not is_given_M(M)
+    why = None
     if device is None:
-        device = device_for(A, M, b)
+        device, why = device_for(A, M, b), why_host(A, M)
     key = (method, M, symmetric, str(device), threads) if shared else None
     where = _places().pop(key, None) if shared else None
     if where is None:
         where = place(options, method, M, symmetric, nullspace, device, threads, None, {})
     solver = Solver.__new__(Solver)
     solver._M = M if is_given_M(M) else None
-    solver._init(where, True)
+    solver._init(where, True, why)
     try:
         solver.set_matrix(A)
         x, info = solver._solve(b, x0, None, rtol, atol, maxiter, time_limit, transpose, callback,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -10,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from . import _arrays, _core, _packages
-from ._errors import ConvergenceWarning, Error, ShapeError, Unsupported
+from ._errors import ConvergenceWarning, CopyWarning, Error, ShapeError, Unsupported
 from ._info import Info, Infos
-from ._options import device_for, is_given_M, place
+from ._options import device_for, is_given_M, place, why_host
 
 
 class Solver:
@@ -40,7 +41,8 @@ class Solver:
         What is known of A; by default its entries tell.
     device : "cpu", "cuda", "cuda:1", optional
         Where to compute; by default where A lies, and for one of the host a GPU where there is one.
-        With functions as A or M: the host.
+        With functions as A or M, or a Solver as M: the host, and arrays of a device are copied,
+        with a CopyWarning unless "cpu" is given.
     threads : int
         Of the host that share a loop; 0: one for each processor.
     stream : int
@@ -63,15 +65,17 @@ class Solver:
                  stream: int | None = None, borrow: bool = True, threads: int = 0,
                  **keys: Any) -> None:
         self._M = M if is_given_M(M) else None
+        why = None
         if device is None:
-            device = device_for(A, M)
+            device, why = device_for(A, M), why_host(A, M)
         self._init(place(options, method, M, symmetric, nullspace, device, threads, stream, keys),
-                   borrow)
+                   borrow, why)
         if A is not None:
             self.set_matrix(A)
 
-    def _init(self, where, borrow):
+    def _init(self, where, borrow, why_host=None):
         self._core: Any = _core.Core(where)
+        self._why_host = why_host  # until it has been said
         self._borrow = borrow
         self._kept = None  # what the library may read: the arrays of A
         self._pattern = None
@@ -93,6 +97,8 @@ class Solver:
             core.set_functions(*op.shape, op.apply, op.transposed, M and M.apply,
                                M and M.transposed)
             return self
+        if self._why_host and csr.device():
+            self._say_host("A")
         self._pattern = None
         before, self._kept = self._kept, csr  # what is borrowed now stays until it is let go
         if M is not None:
@@ -218,6 +224,8 @@ class Solver:
                                       transpose, callback, every, stream)
                 if done is not None:
                     return done
+            if self._why_host and _packages.device_of(b):
+                self._say_host("b")
             given = _packages.Vector(b, to_host=core.on_host)
             b = given.array
         rows, cols = core.shape
@@ -362,6 +370,11 @@ class Solver:
         self._core = None
         self._kept = self._pattern = self._M = None
 
+    def _say_host(self, what):
+        why, self._why_host = self._why_host, None
+        warnings.warn(f"{why}, so that the solver computes on the host: {what} is copied from its "
+                      "device; device='cpu' says that it is meant", CopyWarning, _level_of_caller())
+
     def _open(self):
         if self._core is None:
             raise Error("the solver has been closed")
@@ -398,6 +411,14 @@ def _room(out, shape):
 
 def _current_stream(a):
     return 0 if type(a) is np.ndarray else _packages.package_of(a).stream(a)
+
+
+def _level_of_caller():
+    """The stacklevel that names the first line outside of this package, for who calls this."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "tcsolve":
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _say(x, info, check, level):
