@@ -218,10 +218,12 @@ class Core {
     return bytes;
   }
   void cancel() { solver_.context().cancel(); }
-  /// Where A's column numbers lie, of a matrix in csr; else 0.
-  std::uintptr_t columns_pointer() const {
+  /// Where A's column numbers and values lie, of a matrix in csr of FP64; else 0.
+  std::pair<std::uintptr_t, std::uintptr_t> pointers() const {
     auto const csr = std::dynamic_pointer_cast<CsrOperator<double> const>(solver_.A());
-    return csr ? reinterpret_cast<std::uintptr_t>(csr->view().columns) : 0;
+    if (!csr) return {0, 0};
+    return {reinterpret_cast<std::uintptr_t>(csr->view().columns),
+            reinterpret_cast<std::uintptr_t>(csr->view().values)};
   }
 
  private:

@@ -209,7 +209,8 @@ NB_MODULE(_core, m) {
       .def_prop_ro("device_name", &Core::device_name)
       .def_prop_ro("on_host", &Core::on_host)
       .def_prop_ro("memory", &Core::memory)
-      .def_prop_ro("columns_pointer", &Core::columns_pointer);
+      .def_prop_ro("columns_pointer", [](Core const& c) { return c.pointers().first; })
+      .def_prop_ro("values_pointer", [](Core const& c) { return c.pointers().second; });
 
   define_call(core, "solve", &Core::solve);
   define_call(core, "solve_columns", &Core::solve_columns);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What A and b may be, and what is copied of them."""
 import gc
+import subprocess
 import sys
 import types
 
@@ -44,16 +45,80 @@ def test_widths_of_indices(indptr, indices):
     assert residual(a, solver.solve(b)[0], b) <= 1.01e-8
 
 
+class Spied:
+    """A compiled part that notes the arrays it is given."""
+
+    def __init__(self, core):
+        self.core, self.given = core, []
+
+    def __getattr__(self, name):
+        return getattr(self.core, name)
+
+    def solve(self, b, x, *asked):
+        self.given.append((b, x))
+        return self.core.solve(b, x, *asked)
+
+    def solve_columns(self, b, x, *asked):
+        self.given.append((b, x))
+        return self.core.solve_columns(b, x, *asked)
+
+
 def test_arrays_are_used_where_they_lie():
     a = laplace(8)
-    pointer = a.indices.ctypes.data
-    solver = tcsolve.Solver(a, method="cg", options={"operator": "csr"}, device="cpu")
-    assert solver._core.columns_pointer == pointer
-    copied = tcsolve.Solver(a, method="cg", options={"operator": "csr"}, device="cpu", borrow=False)
-    assert copied._core.columns_pointer not in (0, pointer)
-    out = np.empty(512)
-    x, _ = solver.solve(numbers(512), out=out)
-    assert x is out
+    columns, values = a.indices.ctypes.data, a.data.ctypes.data
+    plain = {"method": "cg", "options": {"operator": "csr"}, "device": "cpu"}
+    solver = tcsolve.Solver(a, **plain)
+    assert solver._core.columns_pointer == columns and solver._core.values_pointer == values
+    again = a.data * 2
+    solver.update_values(again)
+    assert solver._core.columns_pointer == columns
+    assert solver._core.values_pointer == again.ctypes.data
+    copied = tcsolve.Solver(a, borrow=False, **plain)
+    assert copied._core.columns_pointer not in (0, columns)
+    assert copied._core.values_pointer not in (0, values)
+    b, out = numbers(512), np.empty(512)
+    spied = solver._core = Spied(solver._core)
+    x, _ = solver.solve(b, out=out)
+    assert x is out and spied.given[-1][0] is b and spied.given[-1][1] is out
+    x, _ = solver.solve(b)
+    assert spied.given[-1][0] is b and spied.given[-1][1] is x
+    for order in "CF":
+        block = np.asarray(numbers(1024).reshape(512, 2), order=order)
+        x, _ = solver.solve(block)
+        assert spied.given[-1][0] is block and spied.given[-1][1] is x
+
+
+LARGE = """
+import sys, numpy as np, scipy.sparse as sp, tcsolve
+n, each = 50_000, 120
+indptr = np.arange(0, n * each + 1, each, dtype=np.int32)
+indices = ((np.arange(n, dtype=np.int32)[:, None] + np.arange(each, dtype=np.int32)) % n)
+indices = np.sort(indices, axis=1).ravel()
+data = np.full(n * each, 1e-3)
+data[np.flatnonzero(indices == np.repeat(np.arange(n, dtype=np.int32), each))] = 1.0
+b = np.ones(n)
+
+def resident():
+    with open("/proc/self/statm") as f:
+        return int(f.read().split()[1]) * 4096
+
+keywords = dict(method="bicgstab", M="jacobi", options={"operator": "csr"}, device="cpu")
+small = tcsolve.Solver((np.ones(1), np.zeros(1, np.int32), np.arange(2)), **keywords)
+small.solve(np.ones(1))
+before = resident()
+solver = tcsolve.Solver((data, indices, indptr), borrow=sys.argv[1] == "True", **keywords)
+x, info = solver.solve(b)
+assert info.solved, info.message
+print(resident() - before)
+"""
+
+
+@pytest.mark.parametrize("borrow", [True, False])
+def test_a_large_matrix_is_not_copied(borrow):
+    """72 MB: the memory of the process shows a copy."""
+    p = subprocess.run([sys.executable, "-c", LARGE, str(borrow)], capture_output=True, text=True)
+    grown = int(p.stdout or -1)
+    assert (0 < grown < 4e6) if borrow else grown > 40e6, p.stdout + p.stderr
 
 
 def test_what_is_borrowed_stays():

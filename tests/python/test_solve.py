@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+import scipy.sparse.linalg as sla
 from conftest import flow, laplace, numbers, residual
 
 import tcsolve
@@ -186,6 +187,30 @@ def test_new_values():
     with pytest.raises(tcsolve.ShapeError):
         solver.update_values(laplace(5))
     assert residual(a, solver.solve(b)[0], b) <= 1.01e-8
+
+
+def test_functions_that_have_changed():
+    a, b, scale = laplace(6), numbers(216), 1.0
+    with pytest.raises(tcsolve.ShapeError, match="refresh"):
+        tcsolve.Solver().refresh()
+    solver = tcsolve.Solver(sla.LinearOperator(a.shape, matvec=lambda v: scale * (a @ v)),
+                            method="cg", M=lambda r: r / (6 * scale))
+    x, info = solver.solve(b)
+    for scale in (3.0, 5.0):
+        assert solver.refresh() is solver
+        y, info = solver.solve(b)
+        assert info.solved and np.allclose(scale * y, x, atol=1e-6)
+    solver = tcsolve.Solver(flow(5), method="gmres", M="ilu")
+    x, _ = solver.solve(b[:125], transpose=True)
+    y, _ = solver.refresh().solve(b[:125], transpose=True)
+    assert residual(flow(5).T, y, b[:125]) <= 1.01e-8
+
+
+def test_a_stream_means_nothing_on_the_host():
+    a, b = laplace(4), numbers(64)
+    solver = tcsolve.Solver(a, method="cg", stream=0x1234, device="cpu")
+    assert residual(a, solver.solve(b)[0], b) <= 1.01e-8
+    assert residual(a, solver.solve(b, stream=0x5678)[0], b) <= 1.01e-8
 
 
 def test_symmetric_adjoints_are_free():

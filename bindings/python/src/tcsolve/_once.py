@@ -14,7 +14,7 @@ from ._options import device_for, is_given_M, place, why_host
 from ._solver import Solver, _say, _Sized
 
 # One-shot solves of the same options share a Context and what was read of the options, each thread
-# by itself. A solve takes it out of here: another one that a callback begins meanwhile gets its own.
+# by itself. A solve takes it out of here: another one that a callback begins gets its own.
 _kept = threading.local()
 _most_kept = 32
 
@@ -92,10 +92,10 @@ def solve(A: Any, b: Any, x0: Any = None, *, rtol: float | None = _rtol,
     """x, info: solves A x = b once. `Solver` keeps what is set up, for more than one b.
 
     Parameters are those of `Solver` and `Solver.solve`. The defaults of rtol, atol, method and M
-    give way to what `options` say. method "auto" goes by the entries of A, and tries another method
-    where one fails; `maxiter` counts the iterations of all. M "auto" does so beside a method that is
-    named, too; where A is a function or a LinearOperator, which has no entries to be seen, it is no
-    preconditioner. M=None is none in any case (of a `Solver`, it is the default).
+    give way to what `options` say. method "auto" goes by the entries of A, and tries another
+    method where one fails; `maxiter` counts the iterations of all. M "auto" does so beside a method
+    that is named, too; where A is a function or a LinearOperator, which has no entries to be seen,
+    it is no preconditioner. M=None is none in any case (of a `Solver`, it is the default).
     """
     if rtol is _rtol:
         rtol = None
