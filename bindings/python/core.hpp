@@ -211,10 +211,15 @@ class Core {
   std::string options_json() const { return dump_json(solver_.options()); }
   std::string device_name() { return solver_.context().device_name(); }
   bool on_host() { return solver_.context().space() == Space::host; }
+  /// What a product with A and one with M reads, without the vectors. Factors, which take a column
+  /// at a time, cost nothing for no column.
   double memory() const {
     double bytes = 0;
-    for (auto const& op : {solver_.A(), solver_.M()})
-      if (op) bytes += op->cost(0).bytes;
+    for (auto const& op : {solver_.A(), solver_.M()}) {
+      if (!op) continue;
+      double const stored = op->cost(0).bytes, vectors = 8.0 * op->rows() + 8.0 * op->cols();
+      bytes += stored > 0 ? stored : std::max(0.0, op->cost(1).bytes - vectors);
+    }
     return bytes;
   }
   void cancel() { solver_.context().cancel(); }

@@ -70,6 +70,15 @@ def test_as_a_number_info_is_scipys():
         assert [0, 1, 2, 3][info] == code and range(5)[info] == code
 
 
+def test_memory_has_the_factors():
+    a = laplace(10)
+    plain = tcsolve.Solver(a, method="cg", options={"operator": "csr"}, device="cpu").memory
+    assert plain == pytest.approx(a.data.nbytes + a.indices.nbytes, rel=0.2)
+    for M in ("ic", "direct"):
+        with tcsolve.Solver(a, method="cg", M=M, options={"operator": "csr"}, device="cpu") as s:
+            assert s.memory > 1.4 * plain, M
+
+
 def test_info_has_the_set_up_of_its_time():
     a, b = flow(5), numbers(125)
     solver = tcsolve.Solver(a, method="gmres", M="ilu", device="cpu")

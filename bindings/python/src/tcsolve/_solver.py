@@ -38,7 +38,8 @@ class Solver:
     nullspace : "constant" or array of (n,) or (n, k), optional
         z with A z = 0, which b, residuals and x are kept free of.
     symmetric : bool, optional
-        What is known of A; by default its entries tell.
+        What is known of A, for the choices of auto, for factors, and for solves with A^T, which take
+        A itself where it is True; by default its entries tell. It is believed.
     device : "cpu", "cuda", "cuda:1", optional
         Where to compute; by default where A lies, and for one of the host a GPU where there is one.
         With functions as A or M, or a Solver as M: the host, and arrays of a device are copied,
@@ -353,7 +354,12 @@ class Solver:
 
     @property
     def memory(self) -> float:
-        """Bytes of A and M, about."""
+        """Bytes of A and M, about: what a product with each reads, without the vectors.
+
+        A polynomial or multigrid that reads a matrix several times counts it as often. The caller's
+        arrays, vectors of the method and what a set-up keeps for new values are not in it: with
+        factors of level 0 the process grows by three times as much.
+        """
         return self._open().memory if self._core.ready else 0.0
 
     @property
