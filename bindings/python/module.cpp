@@ -20,10 +20,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <tcsolve/api/libraries.hpp>
 #include <tcsolve/api/ranking.hpp>
 #include <tcsolve/api/report_json.hpp>
-#include <tcsolve/factors/cudss/cudss_library.hpp>
-#include <tcsolve/graph/reorder/graph_partition.hpp>
 #include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/version.hpp>
 
@@ -90,15 +89,16 @@ nb::list devices() {
   return found;
 }
 
-/// What is taken where it is installed: (name, version or what is the matter with it).
+/// (name, version or what is the matter with it).
 nb::list libraries() {
-  nb::list found;
-  found.append(nb::make_tuple("METIS", metis_built() ? "built with" : "built without"));
-  if constexpr (has_cuda) {
-    CudssLibrary const& l = cudss();
-    found.append(nb::make_tuple("cuDSS", l.there ? l.version : l.problem));
+  std::vector<OtherLibrary> list;
+  {
+    nb::gil_scoped_release const released;
+    list = other_libraries();
   }
-  return found;
+  nb::list told;
+  for (OtherLibrary const& l : list) told.append(nb::make_tuple(l.name, l.text));
+  return told;
 }
 
 /// core.name(b, x, ...), whose keywords are the fields of Asked.
