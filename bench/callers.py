@@ -59,7 +59,8 @@ def main():
     print(f"import tcsolve, after numpy | {statistics.median(imports) * 1e3:.1f} ms ({min(imports) * 1e3:.1f})")
     a, b = grid(5, 7), np.ones(125)
     row("solve(A, b), auto, 125 rows", lambda: tcsolve.solve(a, b, **keywords))
-    row("solve(A, b, method='cg'), 125 rows", lambda: tcsolve.solve(a, b, method="cg", **keywords))
+    row("solve(A, b, method='cg', M=None), 125 rows",
+        lambda: tcsolve.solve(a, b, method="cg", M=None, **keywords))
     row("SciPy cg, 125 rows", lambda: sla.cg(a, b, rtol=1e-8))
     small = tcsolve.Solver(grid(2, 7), method="cg", **keywords)
     b8 = np.ones(8)

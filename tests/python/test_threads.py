@@ -119,7 +119,7 @@ class Alarm(BaseException):
 
 
 def interrupted(f, delays, kind):
-    """f() under an alarm after each of the delays: how many rang, ended f(), and how late at most."""
+    """f() under an alarm after each delay: how many rang, ended f(), and how late at most."""
     rang, ended, late = 0, 0, 0.0
 
     def ring(*_):
@@ -250,7 +250,7 @@ def test_a_child_solves():
 
 
 def test_nothing_is_kept_at_the_end():
-    """Neither of this thread nor of others that live on; what is registered first is called last."""
+    """Of this thread, or of others that live on. What is registered first is called last."""
     code = """
 import atexit, threading
 atexit.register(lambda: print(sum(map(len, once._of_threads)), once.kept()[0], flush=True))

@@ -241,7 +241,7 @@ def test_the_host_because_of_a_function_is_said_once(cupy, A, M, why):
 def test_a_matrix_of_a_device_with_a_function_as_M(cupy):
     s = solver_on(cupy.calls)
     s._core.on_host, s._M, s._borrow = True, lambda r: r, True
-    s._why_host = _options.why_host(None, s._M)
+    s._why_host = _options.device_for(None, s._M)[1]
     s._core.set_csr_and_M = lambda *args: cupy.calls.append("set_csr_and_M")
     with pytest.warns(tcsolve.CopyWarning, match="M is a function.*: A is copied") as heard:
         s.set_matrix((cupy.ndarray(8), cupy.ndarray(8, "int32"), cupy.ndarray(9, "int32"), (8, 8)))

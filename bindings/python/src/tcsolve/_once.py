@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ._arrays import is_function, is_operator
-from ._options import device_for, is_given_M, place, why_host
+from ._options import device_for, is_given_M, place
 from ._solver import Solver, _say, _Sized
 
 # One-shot solves of the same options share a Context and what was read of the options, each thread
@@ -114,7 +114,7 @@ def solve(A: Any, b: Any, x0: Any = None, *, rtol: float | None = _rtol,
     shared = plain and not isinstance(M, dict) and not is_given_M(M)
     why = None
     if device is None:
-        device, why = device_for(A, M, b), why_host(A, M)
+        device, why = device_for(A, M, b)
     key = (method, M, symmetric, str(device), threads) if shared else None
     where = _places().pop(key, None) if shared else None
     if where is None:

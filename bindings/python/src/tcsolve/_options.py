@@ -87,17 +87,14 @@ def ordinal(device):
 
 
 def device_for(A, M, b=None):
-    """Where to compute if nobody says: where A lies, or else b; functions are for the host."""
-    if why_host(A, M):
-        return "cpu"
-    return _arrays.device_of(A) or _packages.device_of(b)
-
-
-def why_host(A, M):
-    """What has device_for choose the host whatever lies where; None: nothing."""
+    """Where to compute if nobody says: where A lies, or else b; and what it is that has the host
+    taken wherever they lie, functions being for the host."""
+    why = None
     if is_given_M(M):
-        return "M is a Solver" if hasattr(M, "aslinearoperator") else "M is a function"
-    return "A is a function" if _arrays.is_operator(A) else None
+        why = "M is a Solver" if hasattr(M, "aslinearoperator") else "M is a function"
+    elif _arrays.is_operator(A):
+        why = "A is a function"
+    return ("cpu", why) if why else (_arrays.device_of(A) or _packages.device_of(b), None)
 
 
 def _nullspace(nullspace):

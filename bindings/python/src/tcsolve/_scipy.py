@@ -124,8 +124,8 @@ for _f, _what in (
     callback_type 'pr_norm' the norm is divided by that of b, with 'legacy' `maxiter` counts
     iterations, too; 'x' is Unsupported."""),
     (lsmr, """LSMR: least squares, A of any shape. rtol is SciPy's btol; atol, which is another one
-    than SciPy's, is the tolerance of the residual's norm. Of `damp`, `btol`, `conlim` and `show` the
-    defaults alone are taken; x0 comes third."""),
+    than SciPy's, is the tolerance of the residual's norm. Of `damp`, `btol`, `conlim` and `show`
+    the defaults alone are taken; x0 comes third."""),
 ):
     _f.__doc__ = _doc.format(what=_what, name=_f.__name__)
 __all__ = ["cg", "minres", "bicgstab", "gmres", "lsmr"]

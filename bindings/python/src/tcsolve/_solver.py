@@ -13,7 +13,7 @@ import numpy as np
 from . import _arrays, _core, _packages
 from ._errors import ConvergenceWarning, CopyWarning, Error, ShapeError, Unsupported
 from ._info import Info, Infos
-from ._options import device_for, is_given_M, place, why_host
+from ._options import device_for, is_given_M, place
 
 
 class Solver:
@@ -38,8 +38,8 @@ class Solver:
     nullspace : "constant" or array of (n,) or (n, k), optional
         z with A z = 0, which b, residuals and x are kept free of.
     symmetric : bool, optional
-        What is known of A, for the choices of auto, for factors, and for solves with A^T, which take
-        A itself where it is True; by default its entries tell. It is believed.
+        What is known of A, for the choices of auto, for factors, and for solves with A^T, which
+        take A itself where it is True; by default its entries tell. It is believed.
     device : "cpu", "cuda", "cuda:1", optional
         Where to compute; by default where A lies, and for one of the host a GPU where there is one.
         With functions as A or M, or a Solver as M: the host, and arrays of a device are copied,
@@ -68,7 +68,7 @@ class Solver:
         self._M = M if is_given_M(M) else None
         why = None
         if device is None:
-            device, why = device_for(A, M), why_host(A, M)
+            device, why = device_for(A, M)
         self._init(place(options, method, M, symmetric, nullspace, device, threads, stream, keys),
                    borrow, why)
         if A is not None:

@@ -87,8 +87,8 @@ def _columns(solver, b, transpose, check):
 
 
 def _on_host(options, check, transpose, columns, indptr, indices, data, b, good):
-    """x, and whether it is solved. In a vmap each array has an axis in front of its own, of length 1
-    where it is the same for all: b of one matrix are columns of one solve."""
+    """x, and whether it is solved. In a vmap each array has an axis in front of its own, of length
+    1 where it is the same for all: b of one matrix are columns of one solve."""
     if not np.all(good):
         warnings.warn("the gradient of an x that is not solved", ConvergenceWarning, stacklevel=2)
     # What XLA lends is gone after the call; what is kept is a copy.
@@ -153,7 +153,8 @@ def solve(indptr: Any, indices: Any, data: Any, b: Any, *, transpose: bool = Fal
     of its verdict, since gradients of an x that has not converged are wrong without a sign of it;
     False: a ConvergenceWarning, and another one when the gradient of such an x is asked for.
 
-    In a vmap over b alone all b are columns of one solve; matrices come one after another. Raises ShapeError where the shapes do not fit.
+    In a vmap over b alone all b are columns of one solve; matrices come one after another. Raises
+    ShapeError where the shapes do not fit.
     """
     text = json.dumps(options, sort_keys=True)
     indptr, indices, data, b = (jnp.asarray(v) for v in (indptr, indices, data, b))
