@@ -50,12 +50,12 @@ Block with_key(Block const& block, std::string const& key, std::string const& va
 /// the others were. Refinement without an inner solver, whose corrections are M r, has none.
 Block with_types(Block const& solver, WorkingPrecision to) {
   ConfigNode node = solver.node();
-  ConfigNode* const inner = node.find("solver");
-  if (inner == nullptr && has_key(solver, "solver")) return solver;
+  if (node.find("solver") == nullptr && has_key(solver, "solver")) return solver;
   if (has_key(solver, "values")) set_key(node, "values", name(to.values));
   if (has_key(solver, "vectors")) {
     set_key(node, "vectors", name(to.vectors));
-    if (inner != nullptr && inner->find("vectors")) set_key(*inner, "vectors", name(to.vectors));
+    ConfigNode* const inner = node.find("solver");
+    if (inner && inner->find("vectors")) set_key(*inner, "vectors", name(to.vectors));
   }
   // One kernel reads a basis of the vectors' own type.
   ConfigNode const* const execution = node.find("execution");

@@ -127,7 +127,8 @@ auto RecipeRun::preconditioner_of(Recipe const& recipe) -> Made {
   if (factory->is_identity()) return {};
   System system = of_.system;
   if (weighed.notes) system.notes = weighed.notes;
-  bool const absent = system.matrix.offsets.data == nullptr;  // rows say nothing of an A without rows
+  bool const absent =
+      system.matrix.offsets.data == nullptr;  // rows say nothing of an A without rows
   if ((absent || system.matrix.rows != system.A->rows()) && factory->needs_matrix())
     throw Unsupported(cat("the preconditioner '", block.type(), "' is made of a matrix, and ",
                           system.A->name(),

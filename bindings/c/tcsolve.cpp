@@ -280,7 +280,7 @@ tcs_status tcs_solver_set_operator(tcs_solver* s, int64_t rows, int64_t cols, tc
     Index const n = narrow(rows, "rows"), m = narrow(cols, "cols");
     s->borrows = false;
     s->solver->set_operator(operator_by(n, m, A, user),
-                            M != nullptr ? operator_by(m, n, M, user) : nullptr);
+                            M != nullptr ? operator_by(m, m, M, user) : nullptr);
     s->copy.reset();
   });
 }

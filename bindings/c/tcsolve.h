@@ -137,8 +137,9 @@ void tcs_solver_free(tcs_solver*);
  * tcs_solver_set_csr() or tcs_solver_update_values(), or as long as the solver lives; 0: copied. A
  * failure leaves the solver without a matrix, unless the arrays themselves are at fault. */
 tcs_status tcs_solver_set_csr(tcs_solver*, tcs_csr const* a, int32_t borrow);
-/* Products by a function of the caller's. M, an approximation of A^-1, may be NULL: then the
- * preconditioner of the options has to be one that needs no matrix, as `none`. */
+/* Products by a function of the caller's. M (cols x cols), an approximation of A^-1, or for least
+ * squares of (A^T A)^-1, may be NULL: then the preconditioner of the options has to be one that needs
+ * no matrix, as `none`. */
 tcs_status tcs_solver_set_operator(tcs_solver*, int64_t rows, int64_t cols, tcs_apply A,
                                    tcs_apply M, void* user);
 /* New values on the same pattern, whose arrays are given again and not compared. */

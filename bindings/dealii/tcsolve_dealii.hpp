@@ -28,8 +28,8 @@ class Solver {
   explicit Solver(std::string const& options = "{solver: auto, preconditioner: auto}")
       : solver_(SolverOptions::from_yaml(options)) {}
 
-  /// Whether solve() throws where it does not solve: as deal.II's own solvers, unless it is told not
-  /// to; then `report().solved()` is to be asked.
+  /// Whether solve() throws where it does not solve: as deal.II's own solvers, unless it is told
+  /// not to; then `report().solved()` is to be asked.
   bool throws = true;
 
   /// x <- an approximation of A^-1 b (`transpose`: of A^-T b). Throws SolverControl::NoConvergence,

@@ -80,7 +80,7 @@ class Core {
                      Numbers const& indices, InVector const& data, nb::object M, nb::object Mt) {
     CsrView<double> const a = csr_view(rows, cols, indptr, indices, data);
     validate_on_host(a);
-    auto const preconditioner = operator_by(a.cols, a.rows, std::move(M), std::move(Mt));
+    auto const preconditioner = operator_by(a.cols, a.cols, std::move(M), std::move(Mt));
     guarded([&] {
       solver_.set_operator(
           std::make_shared<CsrOperator<double>>(solver_.context(), a, Arrays::borrowed),
@@ -92,7 +92,7 @@ class Core {
     Index const n = narrow(rows, "rows"), m = narrow(cols, "columns");
     auto const matrix = operator_by(n, m, std::move(A), std::move(At));
     OperatorPtr<double> preconditioner;
-    if (!M.is_none()) preconditioner = operator_by(m, n, std::move(M), std::move(Mt));
+    if (!M.is_none()) preconditioner = operator_by(m, m, std::move(M), std::move(Mt));
     guarded([&] { solver_.set_operator(matrix, preconditioner); });
   }
   void update(std::int64_t rows, std::int64_t cols, Numbers const& indptr, Numbers const& indices,

@@ -172,8 +172,10 @@ TEST_P(Refinement, StepsUpToFp64VectorsWhateverKeysThereAre) {
   last(
       "solver: {type: gmres_ir, values: fp16, vectors: fp32, rtol: 1e-11}\n"
       "preconditioner: {type: ilu, values: fp16}\n");
-  last("solver: {type: gmres, vectors: fp32, basis: fp32, execution: persistent, rtol: 1e-11}\n" +
-       jacobi);
+  last(
+      "solver: {type: gmres, restart: 120, max_iters: 20000, vectors: fp32, basis: fp32, "
+      "execution: persistent, rtol: 1e-13}\n" +
+      jacobi);
 }
 
 /// Without an inner solver a correction is M r, and the operator alone has types.

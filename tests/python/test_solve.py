@@ -387,3 +387,20 @@ def test_every_public_name_has_a_docstring():
     for name, thing in vars(tcsolve.Solver).items():
         if not name.startswith("_"):
             assert thing.__doc__, name
+
+
+def test_least_squares_with_a_function_as_M():
+    """M of A^T A, which has the columns of A."""
+    rng = np.random.default_rng(7)
+    dense = rng.standard_normal((40, 6)) * 10.0 ** np.arange(6)
+    a, b = sp.csr_array(dense), rng.standard_normal(40)
+    d = 1 / (dense**2).sum(0)
+    best = np.linalg.lstsq(dense, b, rcond=None)[0]
+    product = sla.LinearOperator(a.shape, matvec=lambda v: a @ v, rmatvec=lambda v: a.T @ v)
+    scaling = sla.LinearOperator((6, 6), matvec=lambda v: d * v, rmatvec=lambda v: d * v)
+    for A in (a, product):
+        x, info = tcsolve.solve(A, b, method="lsmr", M=scaling, rtol=1e-12, device="cpu")
+        assert info.solved, info.message
+        assert np.allclose(x * np.abs(dense).max(0), best * np.abs(dense).max(0), atol=1e-6)
+    with pytest.raises(tcsolve.Unsupported, match="transpose"):
+        tcsolve.solve(a, b, method="lsmr", M=lambda v: d * v, device="cpu")

@@ -143,7 +143,9 @@ TEST(ConfigRead, MissingEmptyAndDuplicateKeys) {
   EXPECT_EQ(
       errors(""),
       "my.yaml:1:1: the config is empty; keys with values are expected, or {} for the defaults");
-  EXPECT_EQ(errors("{}"), "my.yaml:1:1: 'problem' is missing in the config");
+  EXPECT_EQ(errors("{}"),
+            "my.yaml:1:1: 'problem' is missing in the config\n"
+            "my.yaml:1:1: 'solver' is missing in the config");
   // A misspelt key is one mistake.
   EXPECT_EQ(errors("{problm: {}, solver: {type: cg}}"),
             "my.yaml:1:2: unknown key 'problm' in the config; did you mean 'problem'?");

@@ -90,7 +90,7 @@ class Solver:
         """
         core = self._open()
         M = None if self._M is None else _arrays.Operator(_operator_of(self._M), None
-                                                          if hasattr(self._M, "matvec") else _rows(A))
+                                                          if hasattr(self._M, "matvec") else _columns(A))
         csr = _arrays.csr_of(A)
         if csr is None:
             op = _arrays.Operator(A, None if M is None else M.shape[0])
@@ -457,12 +457,13 @@ def _operator_of(M):
     return Approximate()
 
 
-def _rows(A):
+def _columns(A):
+    """Those of A, which are the rows and columns of M, for least squares as well."""
     shape = getattr(A, "shape", None)
     if shape is not None:
-        return int(shape[0])
+        return int(shape[1])
     csr = _arrays.csr_of(A)
-    return None if csr is None else csr.rows
+    return None if csr is None else csr.cols
 
 
 class _Sized:
