@@ -64,6 +64,22 @@ Block with_types(Block const& solver, WorkingPrecision to) {
   return read_again(solver, node);
 }
 
+/// What is kept of diagonals corrects A x, and not A^T x: a method that multiplies by both has
+/// entries as they are stored, unless a correction is asked for by name.
+Block of_transposes(Block const& block, Solver const& method) {
+  ConfigNode const* const diagonal = block.node().find("diagonal");
+  bool const corrected =
+      diagonal != nullptr && diagonal->scalar != "stored" && values_of(block) != Real::f64;
+  if (!corrected || !method.cost().transpose) return block;
+  if (diagonal->scalar == "auto") return with_key(block, "diagonal", "stored");
+  Diagnostics problems;
+  problems.add(diagonal->at,
+               cat("'diagonal: ", diagonal->scalar, "' corrects products with A, and ",
+                   method.name(), " multiplies by A^T as well; leave it out"));
+  problems.throw_if_any();
+  return block;
+}
+
 }  // namespace
 
 std::optional<WorkingPrecision> next_wider(WorkingPrecision now) {
@@ -86,7 +102,7 @@ Real values_of(Block const& matrix_operator) {
 }
 
 Block operator_of(SolverOptions const& options, Solver const& method) {
-  Block const& block = options.matrix_operator;
+  Block const block = of_transposes(options.matrix_operator, method);
   ConfigNode const* const given = block.node().find("values");
   std::optional<Real> const wanted = method.values();
   Diagnostics problems;
@@ -137,9 +153,7 @@ SolverOptions with_precision_keys(SolverOptions options) {
   if (options.precision == PrecisionChoice::automatic) return options;
   bool const half = options.precision == PrecisionChoice::fp16;
   options = with_precision(std::move(options), {half ? Real::f16 : Real::f32, Real::f32});
-  // What a correction is made of has no A^T.
-  bool const kept = !half || options.matrix_operator.node().find("diagonal") != nullptr ||
-                    make<SolverRegistry>(options.solver)->cost().transpose;
+  bool const kept = !half || options.matrix_operator.node().find("diagonal") != nullptr;
   if (!kept && has_key(options.matrix_operator, "diagonal"))
     options.matrix_operator = with_key(options.matrix_operator, "diagonal", "auto");
   return options;

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -52,9 +53,17 @@ class SignalsNoted {
   std::array<struct sigaction, passed_on.size()> before_{};
 };
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
 struct Child {
   pid_t pid;
-  int code = -1;  // -1: it runs
+  int code = -1;                            // -1: it runs
+  bool killed = false;                      // ended by a signal
+  std::optional<Clock::time_point> halted;  // by SIGSTOP, since then
 };
 
 [[noreturn]] void be_child(Board& board, int rank, std::function<int(Ranks&)> const& f) {
@@ -76,21 +85,44 @@ std::string how_it_ended(int status) {
   return cat("its process ended with code ", WEXITSTATUS(status));
 }
 
-/// Those that have ended since the last look.
+/// Those that have ended since the last look, or have been stopped for too long: a rank that is at
+/// work tells the others so, and goes on telling it while it stands still.
 void look_after(std::vector<Child>& children, Board& board) {
   for (std::size_t r = 0; r < children.size(); ++r) {
     Child& child = children[r];
-    int status = 0;
-    if (child.code >= 0 || waitpid(child.pid, &status, WNOHANG) != child.pid) continue;
-    child.code = WIFEXITED(status) ? WEXITSTATUS(status) : 5;
     int const rank = static_cast<int>(r);
-    if (!board.has_left(rank)) board.fail(rank, how_it_ended(status));
+    int status = 0;
+    while (child.code < 0 &&
+           waitpid(child.pid, &status, WNOHANG | WUNTRACED | WCONTINUED) == child.pid) {
+      if (WIFSTOPPED(status)) {
+        child.halted = Clock::now();
+      } else if (WIFCONTINUED(status)) {
+        child.halted.reset();
+      } else {
+        child.killed = !WIFEXITED(status);
+        child.code = child.killed ? 5 : WEXITSTATUS(status);
+        if (!board.has_left(rank)) board.fail(rank, how_it_ended(status));
+      }
+    }
+    if (child.code < 0 && child.halted && seconds_since(*child.halted) > board.timeout())
+      board.fail(rank,
+                 cat("its process has been stopped for ", board.timeout(), " s (ranks.timeout)"));
   }
 }
 
 void tell(std::vector<Child> const& children, int signal) {
   for (Child const& child : children)
     if (child.code < 0) kill(child.pid, signal);
+}
+
+/// After a failure the others leave by themselves. Rank 0 writes what there is; one that stands
+/// still does nothing any more.
+void end_those_left(std::vector<Child> const& children, double since, double timeout) {
+  for (std::size_t r = 0; r < children.size(); ++r) {
+    Child const& child = children[r];
+    double const grace = child.halted ? 0 : r == 0 ? timeout : std::min(timeout, 2.0);
+    if (child.code < 0 && since > grace) kill(child.pid, SIGKILL);
+  }
 }
 
 bool some_run(std::vector<Child> const& children) {
@@ -120,7 +152,6 @@ int run_processes(int count, double timeout, std::function<int(Ranks&)> const& f
     }
     children.push_back({pid});
   }
-  using Clock = std::chrono::steady_clock;
   std::optional<Clock::time_point> failed;
   timespec pause{0, 200'000};
   while (some_run(children)) {
@@ -130,11 +161,13 @@ int run_processes(int count, double timeout, std::function<int(Ranks&)> const& f
       arrived = 0;
     }
     if (!failed && board.failed()) failed = Clock::now();
-    if (failed && std::chrono::duration<double>(Clock::now() - *failed).count() > timeout)
-      tell(children, SIGKILL);
+    if (failed) end_those_left(children, seconds_since(*failed), timeout);
     nanosleep(&pause, nullptr);
     if (pause.tv_nsec < 5'000'000) pause.tv_nsec += pause.tv_nsec / 8;
   }
+  if (children.front().killed) try {  // which speaks for all
+      board.check();
+    } catch (std::exception const& e) { std::cerr << "tcsolve: " << e.what() << std::endl; }
   return children.front().code;
 }
 

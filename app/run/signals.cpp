@@ -7,21 +7,39 @@
 #include <atomic>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
+#include <ctime>
 
 namespace tcsolve {
 namespace {
 
 // A signal handler has no other way to reach the Context.
 std::atomic<Context*> running{nullptr};
+std::atomic<bool> speaks{false};
+std::atomic<std::int64_t> asked_at{0};  // nanoseconds; 0: no signal has come
+
+std::int64_t nanoseconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
+}
 
 extern "C" void tcsolve_cancel(int signal) {
   if (Context* const ctx = running.load()) ctx->cancel();
   if (signal == SIGXCPU) return;  // the kernel repeats it every second
-  if (signal == SIGINT) {         // somebody is there to read it
+  // One that is sent to a group of processes comes twice: by itself, and from those of the group
+  // that pass it on.
+  constexpr std::int64_t one_and_the_same = 500'000'000;
+  std::int64_t first = 0;
+  std::int64_t const now = nanoseconds();
+  if (asked_at.compare_exchange_strong(first, now)) {
+    if (signal != SIGINT || !speaks.load()) return;  // nobody is there to read it
     constexpr char text[] = "\ncancelling; once more ends at once\n";
     [[maybe_unused]] auto const written = ::write(STDERR_FILENO, text, sizeof text - 1);
+  } else if (now - first > one_and_the_same) {
+    std::signal(signal, SIG_DFL);
+    ::raise(signal);
   }
-  std::signal(signal, SIG_DFL);
 }
 
 std::atomic<pid_t> aside{0};  // the process that signals are passed on to
@@ -52,7 +70,9 @@ SignalsHandled::~SignalsHandled() {
   for (std::size_t k = 0; k < signals.size(); ++k) std::signal(signals[k], before_[k]);
 }
 
-CancelOnSignal::CancelOnSignal(Context& ctx) : handled_((running.store(&ctx), tcsolve_cancel)) {}
+CancelOnSignal::CancelOnSignal(Context& ctx)
+    : handled_((speaks.store(ctx.communicator().rank() == 0), asked_at.store(0),
+                running.store(&ctx), tcsolve_cancel)) {}
 
 CancelOnSignal::~CancelOnSignal() { running.store(nullptr); }
 

@@ -27,8 +27,9 @@ class SignalsHandled {
   std::array<Handler, signals.size()> before_{};  ///< what they did
 };
 
-/// While it lives, these signals call ctx.cancel(); another one after that has its usual effect,
-/// but for SIGXCPU, which the kernel repeats until the hard limit. At most one lives at a time.
+/// While it lives, these signals call ctx.cancel(); another one half a second after that or later
+/// has its usual effect, but for SIGXCPU, which the kernel repeats until the hard limit. Rank 0
+/// alone says so. At most one lives at a time.
 class CancelOnSignal {
  public:
   explicit CancelOnSignal(Context& ctx);

@@ -260,7 +260,8 @@ int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
   if (int const ranks = parsed.run.ranks.count; ranks > 1) {
     require_rankable(arguments, parsed.run);
     SolverParts const& parts = setting.solver().parts();
-    require_over_ranks(*parts.preconditioner, parsed.run.preconditioner.type(), ranks);
+    if (!parts.chooses_preconditioner)  // else it takes those that can be
+      require_over_ranks(*parts.preconditioner, parsed.run.preconditioner.type(), ranks);
   }
   if (!parsed.ranks_chosen.empty()) setting.context().log(Severity::note, parsed.ranks_chosen);
   warnings_of(setting.solver(), {});  // those that need no matrix

@@ -376,13 +376,19 @@ TEST_P(Precisions, OfAutoAreFp64WhereNothingMayStepUp) {
   EXPECT_THAT(s.setup.precision, StartsWith("fp64: with 'step_up: never'"));
 }
 
-/// A^T is not corrected: the entries are stored as they are.
+/// A^T is not corrected: the entries are stored as they are, or it is refused by name.
 TEST_P(Precisions, AsOneWordServeLeastSquares) {
   Matrix const A = at_time(1, n);
   Column const b = A * random_column(n, 6);
   Solved const s = solved(A, b, "precision: fp16\nsolver: {type: lsmr, rtol: 1e-9}\n");
   EXPECT_TRUE(s.report.solved()) << s.report.message;
   EXPECT_LE((A * s.x - b).norm(), 1e-6 * b.norm());
+  try {
+    solved(A, b, "operator: {values: fp16, diagonal: exact}\nsolver: {type: lsmr}\n");
+    ADD_FAILURE() << "it was taken";
+  } catch (ConfigError const& e) {
+    EXPECT_THAT(e.what(), HasSubstr("'diagonal: exact' corrects products with A, and lsmr"));
+  }
 }
 
 TEST_P(Precisions, AsOneWordSayWhatTheMethodHasNot) {

@@ -90,8 +90,9 @@ static int32_t bits_of(int32_t usual) {
 }
 static int32_t small_odd(int32_t usual) { return one_in(40) ? (int32_t)draw(7) - 2 : usual; }
 
-/* A band of a few diagonals, dominant more often than not, with what is odd about it. */
-static tcs_csr matrix(place* p) {
+/* A band of a few diagonals, dominant more often than not, with what is odd about it. New values come
+ * with columns that are in range: they are not looked at. */
+static tcs_csr matrix(place* p, int columns_are_looked_at) {
   arrays* const at = lend(p);
   int64_t const rows = one_in(30) ? 0 : 1 + draw(most);
   int64_t const cols = one_in(10) ? 1 + draw(most) : rows;
@@ -103,7 +104,7 @@ static tcs_csr matrix(place* p) {
     store(at->first, offset_bits, i, any_number(k + base, rows));
     for (j = i - 1; j <= i + 1; ++j)
       if (j >= 0 && j < cols && !one_in(25)) {
-        store(at->second, column_bits, k, any_number(j + base, cols));
+        store(at->second, column_bits, k, columns_are_looked_at ? any_number(j + base, cols) : j + base);
         at->values[k++] = any_value() + (i == j ? 2.5 : 0);
       }
   }
@@ -239,12 +240,12 @@ int main(int argc, char** argv) {
         break;
       case 2:
       case 3: {
-        tcs_csr const a = matrix(at);
+        tcs_csr const a = matrix(at, 1);
         note(tcs_solver_set_csr(at->solver, one_in(60) ? NULL : &a, (int32_t)draw(2)));
         break;
       }
       case 4: {
-        tcs_csr const a = matrix(at);
+        tcs_csr const a = matrix(at, 0);
         note(tcs_solver_update_values(at->solver, one_in(60) ? NULL : &a));
         break;
       }

@@ -155,6 +155,10 @@ TEST_F(RankedProgram, WhatRanksCannotDoIsSaidOnce) {
           "parts: ranks, inside: {type: ic}");
   refused(std::string(system_of_12) + "preconditioner: {type: ic}\n", 1,
           "parts: ranks, inside: {type: ic}", {"--dry-run"});
+  EXPECT_EQ(solve(std::string(system_of_12) + "preconditioner: {type: auto}\n",
+                  {"--ranks", "2", "--dry-run"})
+                .code,
+            0);
   refused("problem: {matrix: none.mtx}\nsolver: {type: cg}\n", 2, "there is no file");
   refused(std::string(system_of_12), 1, "--profile times the solve of one rank", {"--profile"});
 }
@@ -194,10 +198,10 @@ TEST_F(LongRun, ARankThatIsKilledEndsTheRun) {
     Outcome const o = wait(process);
     EXPECT_EQ(o.code, 5) << o.out << o.err;
     EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
-    if (victim == 1) {
-      EXPECT_TRUE(has(o.err, "rank 1: its process was ended by signal 9")) << o.err;
-      EXPECT_EQ(result()["verdict"]["reason"], "rank_failed");
-    }
+    EXPECT_TRUE(
+        has(o.err, "rank " + std::to_string(victim) + ": its process was ended by signal 9"))
+        << o.err;
+    if (victim == 1) { EXPECT_EQ(result()["verdict"]["reason"], "rank_failed"); }
     for (pid_t const pid : ranks) EXPECT_NE(::kill(pid, 0), 0) << "a rank is left";
   }
 }
@@ -213,6 +217,47 @@ TEST_F(LongRun, ARankThatStopsIsWaitedForSoLongAndNoLonger) {
   Outcome const o = wait(process);
   EXPECT_EQ(o.code, 5) << o.out << o.err;
   EXPECT_TRUE(has(o.err, "rank 1: it did not come within 1 s")) << o.err;
+}
+
+/// In a set-up, where a rank tells the others that it is at work.
+TEST_F(LongRun, ARankThatStopsAtWorkIsNoReasonToWaitForever) {
+  write_text(folder_ / "my.yaml",
+             "problem: {generator: {type: poisson7, n: 60}}\nsolver: {type: cg}\n"
+             "preconditioner: {type: schwarz, parts: ranks, inside: {type: ilu, level: 8}}\n"
+             "ranks: {count: 2, timeout: 1}\n");
+  pid_t const process = start(command({"my.yaml"}));
+  std::vector<pid_t> ranks;
+  for (int i = 0; i < 500 && ranks.size() < 2; ++i) {
+    std::this_thread::sleep_for(10ms);
+    ranks = children_of(process);
+  }
+  ASSERT_EQ(ranks.size(), 2u);
+  std::this_thread::sleep_for(500ms);
+  ::kill(ranks[1], SIGSTOP);
+  auto const start = std::chrono::steady_clock::now();
+  Outcome const o = wait(process);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 15s);
+  EXPECT_EQ(o.code, 5) << o.out << o.err;
+  EXPECT_TRUE(has(o.err, "rank 1: ")) << o.err;
+  for (pid_t const pid : ranks) EXPECT_NE(::kill(pid, 0), 0) << "a rank is left";
+}
+
+/// As a batch system ends a job, and `timeout`: each process is asked, and the ranks by the first
+/// process once more.
+TEST_F(LongRun, ASignalToAllIsOne) {
+  for (int const signal : {SIGTERM, SIGINT}) {
+    pid_t const process = started();
+    std::vector<pid_t> const ranks = children_of(process);
+    ASSERT_EQ(ranks.size(), 2u);
+    for (pid_t const pid : ranks) ::kill(pid, signal);
+    ::kill(process, signal);
+    Outcome const o = wait(process);
+    EXPECT_EQ(o.code, 3) << o.out << o.err;
+    EXPECT_TRUE(has(o.verdict(), "cancelled")) << o.out;
+    std::string const said = "once more ends at once";
+    EXPECT_EQ(has(o.err, said), signal == SIGINT) << o.err;
+    EXPECT_EQ(o.err.find(said), o.err.rfind(said)) << "by each rank: " << o.err;
+  }
 }
 
 TEST_F(LongRun, CtrlCWritesWhatItHas) {

@@ -38,6 +38,11 @@ std::string preconditioner(Draw& draw, std::string const& type) {
   return cat("{type: ", type, "}");
 }
 
+std::string stopping(Keys const& keys) {
+  return cat("rtol: ", number_text(keys.rtol), ", atol: ", number_text(keys.atol),
+             ", max_iters: ", keys.max_iters, ", baseline: ", keys.baseline);
+}
+
 /// The block of the solver.
 std::string solver(Draw& draw, Keys& keys) {
   keys.rtol = draw.chance(0.05) ? 0 : std::pow(10.0, -draw.below(17));
@@ -47,9 +52,7 @@ std::string solver(Draw& draw, Keys& keys) {
                   : draw.chance(0.4)                   ? "rows"
                   : draw.chance(0.6) || keys.atol == 0 ? "initial"
                                                        : "absolute";
-  std::string text = cat("{type: ", keys.solver, ", rtol: ", number_text(keys.rtol),
-                         ", atol: ", number_text(keys.atol), ", max_iters: ", keys.max_iters,
-                         ", baseline: ", keys.baseline);
+  std::string text = cat("{type: ", keys.solver, ", ", stopping(keys));
   if (draw.chance(0.2)) text += ", divtol: 10.0";
   if (draw.chance(0.2)) text += cat(", stagnation_window: ", draw.below(6));
   text += cat(", execution: ", draw.one_of({"auto", "auto", "eager", "graph", "persistent"}));
@@ -71,6 +74,65 @@ std::string matrix_operator(Draw& draw, Keys& keys, bool square) {
   keys.values = draw.chance(0.6) ? "fp64" : draw.one_of({"fp32", "fp16", "bf16"});
   keys.reorder = square && draw.chance(0.25) ? draw.one_of({"rcm", "auto"}) : "none";
   return cat("{format: ", keys.format, ", values: ", keys.values, ", reorder: ", keys.reorder, "}");
+}
+
+/// A block with one more key.
+std::string with(std::string block, std::string const& key) {
+  block.insert(block.rfind('}'), ", " + key);
+  return block;
+}
+
+/// The blocks of a config, and what stands beside them.
+struct Blocks {
+  std::string A, M, method, more;
+};
+
+/// Lower precision in every way there is to say it: one word, FP32 vectors, a basis, what is kept
+/// of diagonals, refinement; combinations that make no sense are for the program to refuse.
+void lower_precision(Draw& draw, Keys& keys, Blocks& to, bool square) {
+  std::string const stored =
+      cat("{format: ", keys.format, ", reorder: ", keys.reorder, "}");  // values by another key
+  std::string const narrow = draw.one_of({"fp32", "fp16", "bf16"});
+  keys.values = narrow;
+  keys.lower = true;
+  switch (draw.below(square ? 6 : 4)) {
+    case 0:
+      to.A = stored;
+      keys.automatic = draw.chance(0.4);
+      to.more += cat("precision: ", keys.automatic ? "auto" : draw.one_of({"fp32", "fp16"}), "\n");
+      break;
+    case 1:
+      to.A = draw.chance(0.4) ? stored : with(stored, "values: " + narrow);
+      to.method = with(to.method, "vectors: fp32");
+      break;
+    case 2:
+      to.method = with(to.method, cat("basis: ", draw.one_of({"fp32", "fp16", "bf16", "frsz16"})));
+      if (draw.chance(0.5)) to.method = with(to.method, "vectors: fp32"), to.A = stored;
+      break;
+    case 3:
+      to.A = with(with(stored, "values: " + narrow),
+                  cat("diagonal: ", draw.one_of({"stored", "exact", "row_sums", "auto"})));
+      if (draw.chance(0.5)) to.method = with(to.method, "vectors: fp32");
+      break;
+    case 4: {
+      std::string const inner = draw.one_of({"cg", "gmres", "bicgstab", "minres"});
+      to.A = stored;
+      keys.solver = "refinement";
+      to.method =
+          cat("{type: refinement, ", stopping(keys), draw.chance(0.5) ? ", vectors: fp32" : "",
+              ", values: ", narrow, ", solver: {type: ", inner, ", rtol: 1.0e-", draw.between(1, 4),
+              ", max_iters: ", draw.between(1, 40), "}}");
+      break;
+    }
+    default:
+      to.A = stored;
+      keys.solver = "gmres_ir";
+      keys.preconditioner = "ilu";
+      to.M = "{type: ilu, values: fp32}";
+      to.method = cat("{type: gmres_ir, ", stopping(keys),
+                      draw.chance(0.5) ? ", vectors: fp32" : "", ", values: ", narrow, "}");
+  }
+  if (draw.chance(0.3)) to.more += "step_up: never\n";
 }
 
 std::string vector_text(std::vector<double> const& v) {
@@ -98,17 +160,22 @@ Case drawn(std::uint64_t seed, std::string const& backend) {
       rectangular || draw.chance(0.4) ? "none"
       : any ? draw.one_of({"jacobi", "block_jacobi", "chebyshev", "solver", "ilu", "ic"})
             : draw.one_of({"jacobi", "block_jacobi"});
-  std::string const M = preconditioner(draw, keys.preconditioner);
-  std::string const A = matrix_operator(draw, keys, !rectangular);
-  std::string const method = solver(draw, keys);
+  Blocks blocks;
+  blocks.M = preconditioner(draw, keys.preconditioner);
+  blocks.A = matrix_operator(draw, keys, !rectangular);
+  blocks.method = solver(draw, keys);
   int const seed_of_run = draw.below(100);
   std::string const nullspace = keys.constant                 ? "nullspace: {constant: true}\n"
                                 : !c.system.nullspace.empty() ? "nullspace: {files: [z.txt]}\n"
                                                               : "";
-  c.yaml =
-      cat("# fuzz case ", seed, "\nproblem: {matrix: a.mtx, rhs: b.mtx, x0: x0.mtx}\noperator: ", A,
-          "\npreconditioner: ", M, "\nsolver: ", method, "\nbackend: ", backend,
-          "\noutput: {solution: true, bandwidth: false}\nseed: ", seed_of_run, "\n", nullspace);
+  // By draws of its own, so that the other cases are what they were.
+  if (Draw types(seed ^ 0x70726563); types.chance(0.35))
+    lower_precision(types, keys, blocks, !rectangular);
+  c.yaml = cat("# fuzz case ", seed,
+               "\nproblem: {matrix: a.mtx, rhs: b.mtx, x0: x0.mtx}\noperator: ", blocks.A,
+               "\npreconditioner: ", blocks.M, "\nsolver: ", blocks.method, "\nbackend: ", backend,
+               "\noutput: {solution: true, bandwidth: false}\nseed: ", seed_of_run, "\n", nullspace,
+               blocks.more);
   return c;
 }
 

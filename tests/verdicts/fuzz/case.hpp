@@ -31,7 +31,9 @@ struct Keys {
   std::string solver, preconditioner, format, values, reorder, baseline;
   double rtol = 0, atol = 0;
   int max_iters = 0;
-  bool constant = false;  ///< the nullspace is said to hold the constant vector
+  bool lower = false;      ///< types by keys that need not go together
+  bool automatic = false;  ///< `precision: auto`, whose FP32 may take max_iters beside FP64's
+  bool constant = false;   ///< the nullspace is said to hold the constant vector
 };
 
 struct Case {
