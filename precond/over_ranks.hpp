@@ -25,9 +25,12 @@ inline bool over_ranks(PreconditionerFactory const& factory) {
 inline void require_over_ranks(PreconditionerFactory const& factory, std::string const& name,
                                int ranks) {
   if (ranks == 1 || over_ranks(factory)) return;
-  throw Unsupported(cat("the preconditioner '", name, "' over ", ranks,
-                        " ranks; take preconditioner: {type: schwarz, parts: ranks, inside: ",
-                        "{type: ", name, "}}, or jacobi"));
+  std::string const remedy =
+      name == "schwarz" ? "'parts: ranks' with it"
+                        : cat("preconditioner: {type: schwarz, parts: ranks, inside: {type: ", name,
+                              "}} (its other keys go inside as well)");
+  throw Unsupported(
+      cat("the preconditioner '", name, "' over ", ranks, " ranks; take ", remedy, ", or jacobi"));
 }
 
 }  // namespace tcsolve

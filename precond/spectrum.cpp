@@ -26,14 +26,23 @@ Spectrum lanczos(std::span<double const> rho, std::span<double const> sigma, cha
                            "); use jacobi with minres or gmres"));
   };
   bool const ignored = indefinite == Indefinite::ignore;
-  double alpha_prev = 0;
+  // Where A is singular the rest is in its kernel, and rounding decides the sign of a curvature.
+  constexpr double rounding = 1e-13;
+  double alpha_prev = 0, largest = 0;
   std::vector<double> diagonal, below;
   for (std::size_t k = 0; k < rho.size(); ++k) {
     if (k > 0 && !(rho[k] > 1e-28 * rho[0])) break;  // the Krylov space is exhausted
     if (ignored && !(positive(rho[k]) && positive(sigma[k]))) break;
     definite(rho[k], "inner preconditioner");
+    double const beta = k == 0 ? 0.0 : rho[k] / rho[k - 1], curvature = sigma[k] / rho[k];
+    if (k > 0 && std::abs(curvature) <= rounding * largest) {
+      diagonal.push_back(beta / alpha_prev);
+      below.push_back(std::sqrt(beta) / alpha_prev);
+      break;
+    }
+    largest = std::max(largest, curvature);
     definite(sigma[k], "operator");
-    double const beta = k == 0 ? 0.0 : rho[k] / rho[k - 1], alpha = rho[k] / sigma[k];
+    double const alpha = rho[k] / sigma[k];
     if (!std::isnormal(alpha) || !std::isnormal(1 / alpha))
       throw SetupError(cat(who, ": the eigenvalues of M A are beyond FP64; scale the system"));
     diagonal.push_back(1 / alpha + (k == 0 ? 0.0 : beta / alpha_prev));
@@ -49,8 +58,10 @@ Spectrum lanczos(std::span<double const> rho, std::span<double const> sigma, cha
   eigen.computeFromTridiagonal(Eigen::Map<Eigen::VectorXd>(diagonal.data(), diagonal.size()),
                                Eigen::Map<Eigen::VectorXd>(below.data(), below.size()),
                                Eigen::EigenvaluesOnly);
-  return {std::ldexp(eigen.eigenvalues().minCoeff(), e),
-          std::ldexp(eigen.eigenvalues().maxCoeff(), e)};
+  Eigen::VectorXd const& found = eigen.eigenvalues();  // ascending
+  double const most = found.tail(1)[0];
+  auto const least = std::ranges::find_if(found, [&](double v) { return v > rounding * most; });
+  return {std::ldexp(least != found.end() ? *least : most, e), std::ldexp(most, e)};
 }
 
 }  // namespace

@@ -24,6 +24,19 @@ std::optional<BlockFactors> factors_by_blocks(Context& ctx, PatternView const& a
   return made;
 }
 
+/// That the limit allows, by the rows of B; a device has other things to wait for.
+void require_worth(PatternView const& a, PatternView const& b, ProductLimits const& limits) {
+  if (limits.for_an_entry == 0) return;
+  double products = 0;
+  for (Offset p = 0; p < a.entries; ++p) {
+    Index const k = a.columns[p];
+    products += static_cast<double>(b.offsets[std::int64_t{k} + 1] - b.offsets[k]);
+  }
+  if (products > limits.for_an_entry * std::max(1.0, double(a.entries)))
+    throw SizeError(cat("a product of sparse matrices sums ", products, " products, for each of ",
+                        a.entries, " entries more than ", limits.for_an_entry));
+}
+
 }  // namespace
 
 Product::Product(Context& ctx, PatternView const& a, PatternView const& b,
@@ -36,8 +49,12 @@ Product::Product(Context& ctx, PatternView const& a, PatternView const& b,
   factors_ = factors_by_blocks(ctx, a, b, blocks);
   PatternView const left = factors_ ? factors_->a.view() : a,
                     right = factors_ ? factors_->b.view() : b;
+  if (ctx.space() == Space::host) require_worth(left, right, limits);
+  ProductLimits watched = limits;
+  watched.cancel = ctx.cancel_flag();
   made_ =
-      ctx.visit([&](auto& on) { return product_pattern(on, ctx.arena(), left, right, limits); });
+      ctx.visit([&](auto& on) { return product_pattern(on, ctx.arena(), left, right, watched); });
+  made_.limits.cancel = {};  // its deadline is that of this set-up
   if (factors_) entries_ = entries_of(ctx, made_.pattern.view(), blocks.rows, blocks.cols);
 }
 

@@ -37,6 +37,7 @@
 #include <array>
 #include <optional>
 
+#include <tcsolve/core/cancel.hpp>
 #include <tcsolve/sparse/owned_pattern.hpp>
 
 namespace tcsolve::sparse {
@@ -47,6 +48,10 @@ struct ProductLimits {
   Offset row = 8192;          ///< entries of a row of A, which one group goes through in turn
   Offset products = 1 << 22;  ///< of a stretch of rows that are sorted, unless it is one row
   Offset few = 200'000;       ///< so many short rows of one size, or more, have a thread each
+  /// Products for each entry of A that a plan takes on, on the average; 0: any. A few dense rows
+  /// make C dense.
+  double for_an_entry = 0;
+  CancelFlag cancel = {};  ///< of the plan; that of the Context, looked at between stretches
 };
 
 /// The unknowns of a node: A has blocks of rows x inner, B of inner x cols.
@@ -74,9 +79,10 @@ class Product {
  public:
   /// Of matrices in the Context's space, canonical; their values are not read and may be null.
   /// Throws ShapeError where cols of A are not rows of B, or one lies in another space; SizeError
-  /// where a single row sums 2^31 products or more and has no table; MemoryError where C does not
-  /// fit. By `blocks` where B has no others than full ones, and A stores half of its blocks or
-  /// more: then C has full blocks.
+  /// where a single row sums 2^31 products or more and has no table, or the limit is passed, which
+  /// the host knows before it begins; MemoryError where C does not fit; Cancelled and OutOfTime. By
+  /// `blocks` where B has no others than full ones, and A stores half of its blocks or more: then C
+  /// has full blocks.
   template <class T>
   Product(Context& ctx, CsrView<T> const& a, CsrView<T> const& b, ProductLimits const& limits = {},
           ProductBlocks const& blocks = {})

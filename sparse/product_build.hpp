@@ -359,6 +359,19 @@ void each_size(ProductLimits const& limits, int by_threads, Begin const& begin, 
       f(s, lanes_for(limits, s, by_threads, count), begin[s], count);
 }
 
+/// make(first) is what n groups do from `first` on. The host looks whether it is to end between
+/// stretches of them; a device has them all queued in a moment.
+template <class On, class Make>
+void in_stretches(On& on, CancelFlag const& cancel, Offset n, int lanes, std::size_t bytes,
+                  Make const& make) {
+  constexpr Offset short_one = 2048;
+  Offset const stretch = on.space() == Space::host ? short_one : n;
+  for (Offset first = 0; first < n; first += stretch) {
+    cancel.check();
+    on.each_group(std::min(stretch, n - first), lanes, bytes, make(first));
+  }
+}
+
 /// fresh() makes a backend whose workspace ends with it.
 template <class Fresh>
 ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, PatternView const& b,
@@ -388,8 +401,9 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, Pattern
     auto const begin = order_rows(sorting, size, key, n, order);
     on.clear(again, 1);
     each_size(limits, pattern_by_threads, begin, [&](int s, int lanes, Offset first, Offset count) {
-      on.each_group(count, lanes, Table::bytes(lanes, s, 0),
-                    CountColumns{{a, b, s, width}, order + first, columns});
+      in_stretches(on, limits.cancel, count, lanes, Table::bytes(lanes, s, 0), [&](Offset from) {
+        return CountColumns{{a, b, s, width}, order + first + from, columns};
+      });
     });
     on.each(n, TryLarger{limits.sizes, columns, size, again});
     on.read(again, &more, 1);
@@ -408,8 +422,10 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, Pattern
   Index* const to = made.pattern.columns.data();
   each_size(
       limits, pattern_by_threads, made.begin, [&](int s, int lanes, Offset first, Offset count) {
-        on.each_group(count, lanes, Table::bytes(lanes, s, sizeof(Index)),
-                      FillColumns{{a, b, s, width}, order + first, made.pattern.offsets(), to});
+        std::size_t const bytes = Table::bytes(lanes, s, sizeof(Index));
+        in_stretches(on, limits.cancel, count, lanes, bytes, [&](Offset from) {
+          return FillColumns{{a, b, s, width}, order + first + from, made.pattern.offsets(), to};
+        });
       });
   fill_long_rows(fresh,
                  LongRows(sorting, a, b, order + made.begin[long_rows],

@@ -190,6 +190,7 @@ void each_expansion(Fresh const& fresh, LongRows const& all, ProductLimits const
                     F const& f) {
   constexpr Offset most = std::numeric_limits<std::int32_t>::max();
   for (std::size_t first = 0, last; first < all.weight.size(); first = last) {
+    limits.cancel.check();
     auto on = fresh();
     Offset products = all.weight[first].products;
     if (products > most) {

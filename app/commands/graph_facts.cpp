@@ -21,6 +21,11 @@ void add_tiles(GraphFacts& facts, Csr<double> const& a) {
 }  // namespace
 
 GraphFacts graph_facts(Csr<double> const& a) {
+  if (a.rows != a.cols)
+    throw ShapeError(
+        cat("--graph: the graph of a matrix has its rows as vertices and needs as many "
+            "columns; this one is ",
+            a.rows, " x ", a.cols, "; leave '--graph' out"));
   Graph const graph = adjacency(a);
   GraphFacts facts;
   facts.vertices = graph.vertices();

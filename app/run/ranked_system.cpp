@@ -44,7 +44,16 @@ RowOrder by_parts(std::vector<Index> const& part, int ranks) {
 
 std::vector<Index> parts_in(std::filesystem::path const& path, Index rows, int ranks) {
   std::string const file = file_name(path);
-  Columns const told = read_columns_file(path, "part", {});
+  Columns const told = [&] {
+    try {
+      return read_columns_file(path, "part", {});
+    } catch (MatrixError const& e) {
+      throw MatrixError(
+          cat("'ranks.partition' is a file with one number a line, the part of that "
+              "row: ",
+              e.what()));
+    }
+  }();
   if (told.rows != rows || told.cols != 1)
     throw MatrixError(cat(file, ": ranks.partition names the part of ", told.rows,
                           " rows; the matrix has ", rows));

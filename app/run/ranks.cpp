@@ -22,7 +22,8 @@ namespace tcsolve {
 void require_rankable(Arguments const& arguments, RunConfig const& config) {
   if (!config.problem.batch.empty())
     throw ConfigError("a 'batch' is solved by one rank; leave out 'ranks'");
-  if (arguments.profile) throw ConfigError("--profile times the solve of one rank");
+  if (arguments.profile)
+    throw ConfigError("--profile times the solve of one rank; leave 'ranks' out");
   std::size_t const devices = config.ranks.devices.size(),
                     ranks = static_cast<std::size_t>(config.ranks.count);
   // Of more than were chosen the first ones are taken.

@@ -6,6 +6,7 @@
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/precond/amg/strength.hpp>
 #include <tcsolve/precond/amg/weights.hpp>
+#include <tcsolve/precond/preconditioner.hpp>
 #include <tcsolve/precond/spectrum.hpp>
 
 namespace tcsolve {
@@ -25,7 +26,11 @@ Aggregation::Aggregation(Context& ctx, CsrView<double> const& a, double const* B
   failed_ = made.count == 0 || rows > worth * a.rows;
   if (failed_) return;
   part(ctx, SetupPart::prolongation, [&] { plan_prolongation(ctx, h, made, B); });
-  plan_galerkin(ctx, a, rule_.block, rule_.vectors);
+  try {
+    plan_galerkin(ctx, a, rule_.block, rule_.vectors);
+  } catch (SizeError const&) {  // of a row with entries everywhere; with one aggregate it has one
+    if (!thin_out(ctx, a)) throw;
+  }
 }
 
 CsrView<double> Aggregation::symmetric(Context& ctx, CsrView<double> const& a) {
@@ -61,12 +66,17 @@ void Aggregation::plan_prolongation(Context& ctx, CsrView<double> const& h, Aggr
   // Entries that are dropped go to the diagonal, so that constants stay where they are; between
   // the unknowns of different nodes the diagonal is not the place for them.
   ctx.cancel_flag().check();
-  filter_.emplace(ctx, h, keep_.data(),
-                  rule_.block == 1 ? sparse::Lump::diagonal : sparse::Lump::none);
+  try {
+    filter_.emplace(ctx, h, keep_.data(),
+                    rule_.block == 1 ? sparse::Lump::diagonal : sparse::Lump::none);
+  } catch (MatrixError const& e) {
+    throw SetupError(cat("amg: each row needs a diagonal entry (", e.what(),
+                         "); take ilu, or reorder rows so that diagonals are not zero"));
+  }
   if (filter_->pattern().entries == h.entries) filter_.reset();
   CsrView<double> const smoother = filter_ ? filter_->pattern().with<double>(nullptr) : h;
   ctx.cancel_flag().check();
-  product_.emplace(ctx, smoother, tentative_.pattern.with<double>(nullptr), sparse::ProductLimits{},
+  product_.emplace(ctx, smoother, tentative_.pattern.with<double>(nullptr), product_limits,
                    sparse::ProductBlocks{rule_.block, rule_.block, rule_.vectors});
 }
 

@@ -34,8 +34,9 @@ class OwnedAmg final : public Preconditioner {
     if (!holds) store(ctx);
   }
   bool widen(Context& ctx, System const&) override {
-    if (!M_->is_narrow()) return false;
-    params_.values = AmgValues::f32;
+    bool const in_fp32 = types_of(ctx, params_).values == Real::f32 || M_->is_narrow();
+    if (!in_fp32 || (!M_->is_narrow() && params_.vectors == AmgVectors::f32)) return false;
+    params_.values = M_->is_narrow() ? AmgValues::f32 : AmgValues::f64;
     hierarchy_->take_values(params_.values);
     store(ctx);
     return true;

@@ -69,7 +69,8 @@ void Classical::plan(Context& ctx, CsrView<double> const& a) {
       to_coarse_ = coarse_pattern(on, ctx.arena(), a, keep_.data(), coarse_);
     });
     fine_.emplace(ctx, a, marks);
-    product_.emplace(ctx, fine_->pattern().with<double>(nullptr), to_coarse_.with<double>(nullptr));
+    product_.emplace(ctx, fine_->pattern().with<double>(nullptr), to_coarse_.with<double>(nullptr),
+                     product_limits);
     auto const entries = static_cast<std::size_t>(product_->pattern().entries);
     auto* const values = scope.take<double>(entries);
     all_values(ctx, a, values);

@@ -77,6 +77,17 @@ void require_elliptic(Context& ctx, CsrView<double> const& a, NearNullspace cons
                          "positive; leave out `elliptic`"));
 }
 
+/// f() plans what leads to level l + 2, counted from 1.
+template <class F>
+auto planned(std::size_t l, F const& f) {
+  try {
+    return f();
+  } catch (SizeError const& e) {
+    throw SetupError(cat("amg: level ", l + 2, ": ", e.what(),
+                         ": rows with many entries make it dense; take another preconditioner"));
+  }
+}
+
 }  // namespace
 
 AmgStart amg_start(Context& ctx, System const& system, AmgParams const& params) {
@@ -114,13 +125,13 @@ AmgStart amg_start(Context& ctx, System const& system, AmgParams const& params, 
     throw SetupError(
         "amg: near_nullspace: learn is of aggregation; classical coarsening represents constants");
   if (a.rows <= params.coarse_size || params.max_levels == 1) return start;
-  if (start.classical)
-    start.first = std::make_unique<Classical>(ctx, a, rule_of(params.classical, start.clock));
-  else
-    start.first =
-        std::make_unique<Aggregation>(ctx, a, start.space.vectors.data(),
-                                      rule_of(params, start.space.block, start.space.count,
-                                              params.strength, start.symmetric, start.clock));
+  start.first = planned(0, [&]() -> std::unique_ptr<AmgTransfer> {
+    if (start.classical)
+      return std::make_unique<Classical>(ctx, a, rule_of(params.classical, start.clock));
+    return std::make_unique<Aggregation>(ctx, a, start.space.vectors.data(),
+                                         rule_of(params, start.space.block, start.space.count,
+                                                 params.strength, start.symmetric, start.clock));
+  });
   return start;
 }
 
@@ -174,7 +185,12 @@ void AmgHierarchy::make_levels(Context& ctx, std::size_t first, CsrView<double> 
     allowed -= double(a.entries);
     if (static_cast<int>(l) == transfers) return;
     weigh(ctx, a, l);
-    if (!transfer) transfer = next_transfer(ctx, l, a);
+    if (!transfer) transfer = planned(l, [&] { return next_transfer(ctx, l, a); });
+    if (transfer && transfer->failed() && l == 0)
+      ctx.log(Severity::note,
+              cat("amg: no coarser level of ", a.rows,
+                  " rows could be made: A alone is smoothed; "
+                  "take another `coarsening`, or fewer vectors of `near_nullspace`"));
     if (!transfer || transfer->failed()) break;
     if (double(transfer->entries()) > allowed) transfer->thin_out(ctx, a);
     if (double(transfer->entries()) > allowed)

@@ -5,8 +5,7 @@ namespace tcsolve {
 
 void AmgTransfer::plan_galerkin(Context& ctx, CsrView<double> const& a, Index node, Index coarse) {
   part(ctx, SetupPart::galerkin_pattern, [&] {
-    galerkin_.emplace(ctx, a, pattern_of_p().with<double>(nullptr), sparse::ProductLimits{}, node,
-                      coarse);
+    galerkin_.emplace(ctx, a, pattern_of_p().with<double>(nullptr), product_limits, node, coarse);
     auto const values = [&](Offset entries) {
       return Array<double>(ctx.space(), static_cast<std::size_t>(entries));
     };

@@ -27,6 +27,10 @@ struct AmgLevel {
   double lambda_max = 1;  ///< of W A, about
 };
 
+/// Some 150 products an entry are what elasticity with six modes takes; a few rows with entries
+/// everywhere make the coarser matrix dense, of which tens of thousands would be the price.
+inline sparse::ProductLimits const product_limits{.for_an_entry = 2000};
+
 /// What leads from a matrix to the next coarser one: patterns, made once, and what their values are
 /// made of.
 class AmgTransfer {

@@ -16,7 +16,15 @@ namespace {
 /// A point a row.
 std::vector<double> points_of(NearNullspaceParams const& params) {
   if (params.points) return *params.points;
-  Columns const file = read_columns_file(params.coordinates, "x");
+  Columns const file = [&] {
+    try {
+      return read_columns_file(params.coordinates, "x");
+    } catch (MatrixError const& e) {
+      throw SetupError(
+          cat("amg: 'near_nullspace.coordinates' is a file with the 2 or 3 coordinates ",
+              "of a node in each line: ", e.what()));
+    }
+  }();
   std::vector<double> points(file.values.size());
   for (Index i = 0; i < file.rows; ++i)
     for (Index c = 0; c < file.cols; ++c)

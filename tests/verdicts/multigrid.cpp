@@ -53,6 +53,13 @@ Matrix arrow() {
   a(n - 1, n - 1) = 0.01 * n;
   return a;
 }
+/// Complete graphs of twelve vertices: two eigenvalues, one of them 0.
+Matrix cliques() {
+  Matrix a = Matrix::Zero(120, 120);
+  for (Index i = 0; i < 120; ++i)
+    for (Index j = i / 12 * 12; j < i / 12 * 12 + 12; ++j) a(i, j) = i == j ? 11 : -1;
+  return a;
+}
 /// Pairs of points with three unknowns: six rows an aggregate, and as many rigid body modes.
 Matrix pairs() {
   Matrix a = Matrix::Zero(120, 120);
@@ -122,6 +129,7 @@ std::vector<Case> multigrid_cases() {
       solved(
           "diagonal", symmetric, [] { return regular(Column::LinSpaced(40, 1, 40).asDiagonal()); },
           40),
+      {"multigrid_few_eigenvalues", symmetric, [] { return consistent(cliques()); }, {converged}},
       {"multigrid_no_rows", "cg gmres fgmres", [] { return regular(Matrix(0, 0)); }, {converged}},
       solved(
           "one_row", symmetric, [] { return regular(diagonal({4})); }, 2),

@@ -176,6 +176,7 @@ TEST_P(AmgLevels, WideningMakesTheSameHierarchyInFp32) {
   EXPECT_TRUE(owner->widen(ctx(), of));
   EXPECT_NE(owner->view(), narrow);
   EXPECT_EQ(applied(*owner->view(), r), applied(*made(a, {.values = AmgValues::f32})->view(), r));
+  EXPECT_TRUE(owner->widen(ctx(), of)) << "to FP64";
   EXPECT_FALSE(owner->widen(ctx(), of)) << "there is nothing wider";
   EXPECT_FALSE(made(a, {.values = AmgValues::f64})->widen(ctx(), of));
 }

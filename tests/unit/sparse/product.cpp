@@ -5,6 +5,7 @@
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/sparse/triple_product.hpp>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -223,6 +224,35 @@ TYPED_TEST(SparseProduct, TripleProductIsThatOfItsParts) {
       A.update_values(this->ctx(), a.view());
     }
   }
+}
+
+/// A hub: its row and its column are full, and so is every row of A A.
+Csr<double> star(Index n) {
+  Csr<double> a{n, n, {0}, {}, {}};
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j)
+      if (i == 0 || j == 0 || i == j) a.columns.push_back(j), a.values.push_back(1);
+    a.offsets.push_back(a.entries());
+  }
+  return a;
+}
+
+TEST(ProductLimit, TellsWhatWouldBeDenseBeforeItIsMade) {
+  Context ctx(Backend::host);
+  Csr<double> const a = star(3000);  // 9e6 products, 1000 an entry
+  EXPECT_THROW(sparse::Product(ctx, a.view(), a.view(), {.for_an_entry = 500}), SizeError);
+  EXPECT_EQ(sparse::Product(ctx, a.view(), a.view(), {.for_an_entry = 1500}).pattern().entries,
+            Offset{3000} * 3000);
+}
+
+TEST(ProductLimit, ADeadlineEndsAPlan) {
+  Context ctx(Backend::host);
+  Csr<double> const a = star(40000);  // 1.6e9 products
+  auto const start = std::chrono::steady_clock::now();
+  EXPECT_THROW(ctx.setting_up(start + std::chrono::milliseconds(200),
+                              [&] { sparse::Product const plan(ctx, a.view(), a.view()); }),
+               OutOfTime);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
 }
 
 }  // namespace
