@@ -248,30 +248,9 @@ LinearSolver::Impl& LinearSolver::with_matrix(char const* what) const {
   return *impl_;
 }
 
-namespace {
-
-/// Columns are not compared with those that are known; offsets, of which there are few, would have
-/// kernels read what is not there.
-void require_offsets(CsrView<double> const& a) {
-  if (a.space != Space::host || a.rows <= 0) return;
-  if (a.offsets.data == nullptr) throw MatrixError("LinearSolver: update_values: no offsets");
-  Offset before = 0;
-  for (Index i = 0; i <= a.rows; ++i) {
-    Offset const here = a.offsets[i];
-    bool const right = i == 0 ? here == 0 : i == a.rows ? here == a.entries : here <= a.entries;
-    if (!right || here < before)
-      throw MatrixError(cat("LinearSolver: update_values: the offset of row ", i + 1, " is ", here,
-                            " after ", before, ", of ", a.entries, " entries"));
-    before = here;
-  }
-}
-
-}  // namespace
-
 void LinearSolver::update_values(CsrView<double> const& a) {
   Context::Call const entry(impl_ ? impl_->ctx : with_matrix("update_values").ctx,
                             "update_values()");
-  if (impl_->options.check_matrices) require_offsets(a);
   if (!impl_->batch) {
     Impl& impl = with_matrix("update_values");
     try {

@@ -20,6 +20,22 @@ void give_values(Context& ctx, OperatorPtr<double> const& A, CsrView<double> con
   std::const_pointer_cast<LinearOperator<double>>(A)->update_values(ctx, a);
 }
 
+/// Columns are not compared with those that are known; offsets, of which there are few, would have
+/// kernels read what is not there.
+void require_offsets(CsrView<double> const& a) {
+  if (a.space != Space::host || a.rows <= 0) return;
+  if (a.offsets.data == nullptr) throw MatrixError("LinearSolver: update_values: no offsets");
+  Offset before = 0;
+  for (Index i = 0; i <= a.rows; ++i) {
+    Offset const here = a.offsets[i];
+    bool const right = i == 0 ? here == 0 : i == a.rows ? here == a.entries : here <= a.entries;
+    if (!right || here < before)
+      throw MatrixError(cat("LinearSolver: update_values: the offset of row ", i + 1, " is ", here,
+                            " after ", before, ", of ", a.entries, " entries"));
+    before = here;
+  }
+}
+
 }  // namespace
 
 PreparedSystem::PreparedSystem(Context& ctx, SolverOptions const& options)
@@ -293,6 +309,7 @@ void PreparedSystem::update_values(CsrView<double> const& a) {
     throw ShapeError(cat("LinearSolver: update_values: the matrix is ", A_->rows(), " x ",
                          A_->cols(), " with ", matrix_.entries(), " entries, the new one ", a.rows,
                          " x ", a.cols, " with ", a.entries, "; use set_matrix"));
+  if (options_.check_matrices) require_offsets(a);
   HostMatrix::Loan const loan = order_ ? host_->lend_nothing() : host_->lend(a);
   or_clear([&] {
     as_setup_errors([&] {

@@ -290,7 +290,7 @@ TEST(RanksRefuse, WhatTheyDoNotDecideTogetherYet) {
   };
   EXPECT_EQ(refusal("solver: {type: cg}\npreconditioner: {type: ic}\n"),
             "the preconditioner 'ic' over 2 ranks; take preconditioner: {type: schwarz, parts: "
-            "ranks, inside: {type: ic}}, or jacobi");
+            "ranks, inside: {type: ic}} (its other keys go inside as well), or jacobi");
   EXPECT_NE(refusal("solver: {type: cg}\nprecision: auto\n").find("'precision: auto' over 2 ranks"),
             std::string::npos);
   EXPECT_NE(refusal("solver: {type: cg}\noperator: {reorder: rcm}\n").find("operator.reorder"),
