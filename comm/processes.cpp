@@ -104,9 +104,11 @@ void look_after(std::vector<Child>& children, Board& board) {
         if (!board.has_left(rank)) board.fail(rank, how_it_ended(status));
       }
     }
-    if (child.code < 0 && child.halted && seconds_since(*child.halted) > board.timeout())
-      board.fail(rank,
-                 cat("its process has been stopped for ", board.timeout(), " s (ranks.timeout)"));
+    // Those that wait for it have the first word.
+    constexpr double later = 1;
+    if (child.code < 0 && child.halted && seconds_since(*child.halted) > board.timeout() + later)
+      board.fail(rank, cat("its process has been stopped for more than ", board.timeout(),
+                           " s (ranks.timeout)"));
   }
 }
 
