@@ -9,6 +9,7 @@
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/choose/lazy_operator.hpp>
 #include <tcsolve/formats/converted_operator.hpp>
+#include <tcsolve/matrix/same_pattern.hpp>
 #include <tcsolve/operators/rescaled.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
 
@@ -18,22 +19,6 @@ namespace {
 /// New values for an operator that this solver has made; for its other holders it is constant.
 void give_values(Context& ctx, OperatorPtr<double> const& A, CsrView<double> const& a) {
   std::const_pointer_cast<LinearOperator<double>>(A)->update_values(ctx, a);
-}
-
-/// Columns are not compared with those that are known; offsets, of which there are few, would have
-/// kernels read what is not there.
-void require_offsets(CsrView<double> const& a) {
-  if (a.space != Space::host || a.rows <= 0) return;
-  if (a.offsets.data == nullptr) throw MatrixError("LinearSolver: update_values: no offsets");
-  Offset before = 0;
-  for (Index i = 0; i <= a.rows; ++i) {
-    Offset const here = a.offsets[i];
-    bool const right = i == 0 ? here == 0 : i == a.rows ? here == a.entries : here <= a.entries;
-    if (!right || here < before)
-      throw MatrixError(cat("LinearSolver: update_values: the offset of row ", i + 1, " is ", here,
-                            " after ", before, ", of ", a.entries, " entries"));
-    before = here;
-  }
 }
 
 }  // namespace
@@ -309,7 +294,7 @@ void PreparedSystem::update_values(CsrView<double> const& a) {
     throw ShapeError(cat("LinearSolver: update_values: the matrix is ", A_->rows(), " x ",
                          A_->cols(), " with ", matrix_.entries(), " entries, the new one ", a.rows,
                          " x ", a.cols, " with ", a.entries, "; use set_matrix"));
-  if (options_.check_matrices) require_offsets(a);
+  if (a.space == Space::host && options_.check_matrices) require_offsets(a);
   HostMatrix::Loan const loan = order_ ? host_->lend_nothing() : host_->lend(a);
   or_clear([&] {
     as_setup_errors([&] {

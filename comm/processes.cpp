@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <tcsolve/comm/board.hpp>
+#include <tcsolve/core/timed.hpp>
 
 namespace tcsolve {
 namespace {
@@ -54,10 +55,6 @@ class SignalsNoted {
 };
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 struct Child {
   pid_t pid;

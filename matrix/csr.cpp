@@ -6,12 +6,26 @@
 #include <numeric>
 #include <utility>
 
+#include <tcsolve/matrix/same_pattern.hpp>
+
 namespace tcsolve {
 
 namespace {
 
 template <class T>
-void check_offsets(CsrView<T> const& a) {
+void check_entry(CsrView<T> const& a, Index i, Offset k, NonFinite nonfinite) {
+  if (a.columns[k] < 0 || a.columns[k] >= a.cols)
+    throw MatrixError(cat("CSR row ", i + 1, ": column ", Offset{a.columns[k]} + 1,
+                          " is outside [1, ", a.cols, "]"));
+  if (nonfinite == NonFinite::refuse && !std::isfinite(double(a.values[k])))
+    throw MatrixError(cat("CSR row ", i + 1, ", column ", a.columns[k] + 1, ": the value is ",
+                          double(a.values[k]), ", not finite"));
+}
+
+}  // namespace
+
+template <class T>
+void require_offsets(CsrView<T> const& a) {
   if (a.rows < 0 || a.cols < 0 || a.entries < 0)
     throw MatrixError(
         cat("CSR: negative extents: ", a.rows, " x ", a.cols, ", ", a.entries, " entries"));
@@ -31,20 +45,8 @@ void check_offsets(CsrView<T> const& a) {
 }
 
 template <class T>
-void check_entry(CsrView<T> const& a, Index i, Offset k, NonFinite nonfinite) {
-  if (a.columns[k] < 0 || a.columns[k] >= a.cols)
-    throw MatrixError(cat("CSR row ", i + 1, ": column ", Offset{a.columns[k]} + 1,
-                          " is outside [1, ", a.cols, "]"));
-  if (nonfinite == NonFinite::refuse && !std::isfinite(double(a.values[k])))
-    throw MatrixError(cat("CSR row ", i + 1, ", column ", a.columns[k] + 1, ": the value is ",
-                          double(a.values[k]), ", not finite"));
-}
-
-}  // namespace
-
-template <class T>
 void validate(CsrView<T> const& a, NonFinite nonfinite) {
-  check_offsets(a);
+  require_offsets(a);
   for (Index i = 0; i < a.rows; ++i)
     for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
       check_entry(a, i, k, nonfinite);
@@ -60,14 +62,14 @@ void validate(CsrView<T> const& a, NonFinite nonfinite) {
 
 template <class T>
 void require_indices(CsrView<T> const& a) {
-  check_offsets(a);
+  require_offsets(a);
   for (Index i = 0; i < a.rows; ++i)
     for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) check_entry(a, i, k, NonFinite::keep);
 }
 
 template <class T>
 Csr<T> canonical(CsrView<T> const& a, Duplicates duplicates, NonFinite nonfinite) {
-  check_offsets(a);
+  require_offsets(a);
   Csr<T> out;
   out.rows = a.rows;
   out.cols = a.cols;
@@ -205,6 +207,7 @@ CsrSummary summarize(Csr<double> const& a) {
 
 #define TCSOLVE_INSTANTIATE(T)                                            \
   template void validate<T>(CsrView<T> const&, NonFinite);                \
+  template void require_offsets<T>(CsrView<T> const&);                    \
   template void require_indices<T>(CsrView<T> const&);                    \
   template Csr<T> canonical<T>(CsrView<T> const&, Duplicates, NonFinite); \
   template Csr<T> transpose<T>(CsrView<T> const&);

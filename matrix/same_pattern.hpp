@@ -20,6 +20,11 @@ void require_extents(char const* name, Made const& made, CsrView<S> const& a) {
                          " entries, the new one ", a.entries, "; make another operator"));
 }
 
+/// Throws MatrixError where the offsets of a host matrix do not ascend from 0 to its entries:
+/// others would have kernels read what is not there. Cost: a pass over the offsets.
+template <class T>
+void require_offsets(CsrView<T> const& a);
+
 /// Throws MatrixError naming the first row whose columns are not those of a, a matrix in either
 /// space. For a time when update_values() is not trusted:
 ///

@@ -15,8 +15,10 @@
 /// then run one after another.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
+#include <tcsolve/core/cancel.hpp>
 #include <tcsolve/core/portable.hpp>
 #include <tcsolve/core/types.hpp>
 
@@ -64,6 +66,19 @@ TCSOLVE_HD void sort_keys(Group const& group, Strip<Index> const& keys, Index n)
       }
     }
   group.sync();
+}
+
+/// make(first) is what n groups do from `first` on. The host looks whether it is to end between
+/// stretches of them; a device has them all queued in a moment.
+template <class On, class Make>
+void in_stretches(On& on, CancelFlag const& cancel, Offset n, int lanes, std::size_t bytes,
+                  Make const& make) {
+  constexpr Offset short_one = 2048;
+  Offset const stretch = on.space() == Space::host ? short_one : n;
+  for (Offset first = 0; first < n; first += stretch) {
+    cancel.check();
+    on.each_group(std::min(stretch, n - first), lanes, bytes, make(first));
+  }
 }
 
 }  // namespace tcsolve::sparse

@@ -359,19 +359,6 @@ void each_size(ProductLimits const& limits, int by_threads, Begin const& begin, 
       f(s, lanes_for(limits, s, by_threads, count), begin[s], count);
 }
 
-/// make(first) is what n groups do from `first` on. The host looks whether it is to end between
-/// stretches of them; a device has them all queued in a moment.
-template <class On, class Make>
-void in_stretches(On& on, CancelFlag const& cancel, Offset n, int lanes, std::size_t bytes,
-                  Make const& make) {
-  constexpr Offset short_one = 2048;
-  Offset const stretch = on.space() == Space::host ? short_one : n;
-  for (Offset first = 0; first < n; first += stretch) {
-    cancel.check();
-    on.each_group(std::min(stretch, n - first), lanes, bytes, make(first));
-  }
-}
-
 /// fresh() makes a backend whose workspace ends with it.
 template <class Fresh>
 ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, PatternView const& b,

@@ -245,8 +245,7 @@ tcs_status tcs_solver_create(tcs_solver** made, tcs_context* context, char const
     require(made, "made");
     *made = nullptr;
     bool const given = options != nullptr && *options != '\0';
-    SolverOptions const read =
-        SolverOptions::from_yaml(given ? options : "{solver: auto, preconditioner: auto}");
+    SolverOptions const read = SolverOptions::from_yaml(given ? options : "{}");
     auto solver = std::make_unique<tcs_solver>();
     if (context != nullptr) {
       solver->place = context->place;

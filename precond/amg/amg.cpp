@@ -34,9 +34,12 @@ class OwnedAmg final : public Preconditioner {
     if (!holds) store(ctx);
   }
   bool widen(Context& ctx, System const&) override {
-    bool const in_fp32 = types_of(ctx, params_).values == Real::f32 || M_->is_narrow();
-    if (!in_fp32 || (!M_->is_narrow() && params_.vectors == AmgVectors::f32)) return false;
-    params_.values = M_->is_narrow() ? AmgValues::f32 : AmgValues::f64;
+    bool const narrow = M_->is_narrow();
+    // Vectors that are to be FP32 have no FP64 matrix.
+    bool const fp32 =
+        types_of(ctx, params_).values == Real::f32 && params_.vectors != AmgVectors::f32;
+    if (!narrow && !fp32) return false;
+    params_.values = narrow ? AmgValues::f32 : AmgValues::f64;
     hierarchy_->take_values(params_.values);
     store(ctx);
     return true;

@@ -4,6 +4,7 @@
 /// preconditioners of the corpus are functions in both, which see no other system than theirs. With
 /// TCSOLVE_VERDICTS_TO=FILE the cases without functions are written there, a line of JSON each, for
 /// the same check in other languages.
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -173,8 +174,10 @@ TEST(VerdictsThroughC, AreThoseOfCpp) {
         std::string const yaml = dump_yaml(read_options(options));
         Ended const expected = by_cpp(yaml, p, a, b, x0), ended = by_c(yaml, p, a, b, x0);
         EXPECT_EQ(ended.outcome, expected.outcome);
-        EXPECT_EQ(ended.iterations, expected.iterations);
-        EXPECT_TRUE(same_bits(ended.x, expected.x));
+        if (!std::isfinite(c.stopping.time_limit)) {  // else the clock says how far it comes
+          EXPECT_EQ(ended.iterations, expected.iterations);
+          EXPECT_TRUE(same_bits(ended.x, expected.x));
+        }
         ++solves;
         by_functions += p.op || p.M;
         if (out.is_open() && !p.op && !p.M)  // functions of C++ are not for Python
