@@ -254,7 +254,7 @@ void Loop::start(Context& ctx, LoopState state, LoopLimits const* opens, Watch c
   }
   capture(ctx);
   submit_opening(use_graph_);
-  if (!use_graph_) return run_eager(ctx, watch);
+  if (!use_graph_) return run_eager(ctx, watch, state.limit);
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) launch(on, *graph_);
   });
@@ -284,15 +284,15 @@ void Loop::run_host(Context& ctx, Watch const& watch) {
   });
 }
 
-void Loop::run_eager(Context& ctx, Watch const& watch) {
+void Loop::run_eager(Context& ctx, Watch const& watch, std::int32_t limit) {
   // Enough steps in the queue to hide the launches, few enough that little is done in vain: a step
-  // after the stop changes nothing, but its product costs time.
+  // after the stop changes nothing, but its product costs time, and its inner solve all of it.
   constexpr std::int32_t ahead = 4;
   std::int32_t submitted = peek(progress_->iteration);
   bool asked = false;
   ctx.within(state(), [&] {
     while (peek(progress_->stop) == 0) {
-      if (submitted - peek(progress_->iteration) < ahead) {
+      if (submitted < limit && submitted - peek(progress_->iteration) < ahead) {
         body_.run(ctx);
         ++submitted;
         tell(ctx, watch);
@@ -304,6 +304,7 @@ void Loop::run_eager(Context& ctx, Watch const& watch) {
     }
   });
   ctx.synchronize();
+  tell(ctx, watch);  // the last iteration at least, however short the loop was
 }
 
 // What comes behind a run is submitted once it has stopped, and no sooner: streams share the

@@ -118,7 +118,7 @@ class Loop {
   void capture(Context&);
   void abandon(Context&) noexcept;
   void run_host(Context&, Watch const&);
-  void run_eager(Context&, Watch const&);
+  void run_eager(Context&, Watch const&, std::int32_t limit);
   void watch_device(Context&, Watch const&, std::function<void()> behind);
   bool stop_if_asked(Context&, Watch const&);
   void tell(Context&, Watch const&);
