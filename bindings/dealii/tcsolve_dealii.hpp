@@ -4,18 +4,17 @@
 ///     tcsolve::dealii::Solver solver("{solver: {type: cg, rtol: 1e-10}, preconditioner: {type: ic}}");
 ///     solver.solve(A, x, b);                        // x: the guess, then the answer
 ///
-/// A row of deal.II's begins with its diagonal; it is sorted into place once. A matrix on the
-/// pattern of the one before, which a pass over its columns finds out, is taken as new values.
+/// A row of deal.II's begins with its diagonal, so that A is given by entries, whose places are
+/// found once. A matrix on the pattern of the one before, as a pass over it tells, is taken as new
+/// values.
 #pragma once
 
 #include <deal.II/lac/solver_control.h>
 #include <deal.II/lac/sparse_matrix.h>
 #include <deal.II/lac/vector.h>
 
-#include <algorithm>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <tcsolve/api/linear_solver.hpp>
@@ -37,12 +36,11 @@ class Solver {
   /// found. `report()` says why.
   void solve(::dealii::SparseMatrix<double> const& A, ::dealii::Vector<double>& x,
              ::dealii::Vector<double> const& b, bool transpose = false) {
-    if (!take_values(A)) {
-      take_pattern(A);
-      solver_.set_matrix(view(), Arrays::borrowed);
-    } else {
-      solver_.update_values(view());
-    }
+    if (take(A))
+      solver_.update_coo(values_);
+    else
+      solver_.set_coo({rows_, cols_, static_cast<Offset>(values_.size()), i_.data(), j_.data(),
+                       values_.data()});
     report_ = solver_.solve(std::span(b.begin(), b.size()), std::span(x.begin(), x.size()),
                             {.transpose = transpose});
     if (throws && !report_.solved())
@@ -53,55 +51,28 @@ class Solver {
   LinearSolver& solver() { return solver_; }
 
  private:
-  CsrView<double> view() const {
-    return {rows_,           cols_,           static_cast<Offset>(columns_.size()),
-            offsets_.data(), columns_.data(), values_.data(),
-            Space::host};
-  }
-  /// The values of A, if its columns are those that are known.
-  bool take_values(::dealii::SparseMatrix<double> const& A) {
-    if (A.m() != static_cast<std::size_t>(rows_) || A.n_nonzero_elements() != columns_.size() ||
-        columns_.empty())
-      return false;
+  /// The entries of A; whether their places are those of the matrix before.
+  bool take(::dealii::SparseMatrix<double> const& A) {
+    Index const rows = narrow(static_cast<std::int64_t>(A.m()), "rows"),
+                cols = narrow(static_cast<std::int64_t>(A.n()), "cols");
+    bool same = solver_.ready() && rows == rows_ && cols == cols_ &&
+                values_.size() == A.n_nonzero_elements();
+    rows_ = rows, cols_ = cols;
+    for (auto* const numbers : {&i_, &j_}) numbers->resize(A.n_nonzero_elements());
+    values_.resize(A.n_nonzero_elements());
     std::size_t k = 0;
     for (auto const& entry : A) {
-      std::size_t const place = places_[k++];
-      if (static_cast<std::size_t>(columns_[place]) != entry.column()) return false;
-      values_[place] = entry.value();
+      auto const i = static_cast<Index>(entry.row()), j = static_cast<Index>(entry.column());
+      same = same && i_[k] == i && j_[k] == j;
+      i_[k] = i, j_[k] = j, values_[k++] = entry.value();
     }
-    return true;
-  }
-  void take_pattern(::dealii::SparseMatrix<double> const& A) {
-    rows_ = narrow(static_cast<std::int64_t>(A.m()), "rows"),
-    cols_ = narrow(static_cast<std::int64_t>(A.n()), "cols");
-    offsets_ = {0}, columns_.clear(), values_.clear(), places_.clear();
-    std::vector<std::pair<Index, std::size_t>> row;  // column, entry of deal.II's
-    for (std::size_t i = 0; i < A.m(); ++i) {
-      std::size_t const begin = places_.size();
-      row.clear();
-      for (auto entry = A.begin(i); entry != A.end(i); ++entry) {
-        row.emplace_back(static_cast<Index>(entry->column()), begin + row.size());
-        values_.push_back(entry->value());
-      }
-      std::ranges::sort(row);
-      std::vector<double> const given(values_.begin() + static_cast<std::ptrdiff_t>(begin),
-                                      values_.end());
-      places_.resize(begin + row.size());
-      for (std::size_t k = 0; k < row.size(); ++k) {
-        columns_.push_back(row[k].first);
-        values_[begin + k] = given[row[k].second - begin];
-        places_[row[k].second] = begin + k;
-      }
-      offsets_.push_back(static_cast<Offset>(columns_.size()));
-    }
+    return same;
   }
 
-  std::vector<Offset> offsets_;
-  std::vector<Index> columns_;
-  std::vector<double> values_;
-  std::vector<std::size_t> places_;  // entry k of deal.II's is entry places_[k]
   Index rows_ = 0, cols_ = 0;
-  LinearSolver solver_;  // borrows the arrays above
+  std::vector<Index> i_, j_;
+  std::vector<double> values_;
+  LinearSolver solver_;
   SolveReport report_;
 };
 
