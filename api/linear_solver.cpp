@@ -46,7 +46,9 @@ struct LinearSolver::Impl {
   std::unique_ptr<Context> own;  // null: the caller's
   Context& ctx;
   SolverOptions options;
-  std::optional<AssembledMatrix> assembled;  // of entries: `system` may borrow its arrays
+  std::optional<AssembledMatrix> assembled;     // of entries: `system` may borrow its arrays
+  std::optional<CsrStorage<double>> converted;  // of other types, likewise
+  Array<double> wide_b, wide_x;                 // of FP32 vectors
   PreparedSystem system;
   std::optional<TransposedSystem> transposed;  // of system, once it has been asked for
   std::optional<PreparedBatch> batch;          // in the place of system
@@ -55,9 +57,10 @@ struct LinearSolver::Impl {
   PreparedSystem& one_system() {
     batch.reset();
     transposed.reset();
-    if (assembled) {
+    if (assembled || converted) {
       system.unload();
       assembled.reset();
+      converted.reset();
     }
     return system;
   }
@@ -125,6 +128,26 @@ struct LinearSolver::Impl {
       return copy_bytes(ctx, x.data, x.space, guess.data, guess.space, bytes);
     copy<double, double>(ctx, guess, x);
   }
+  /// What the arrays of a hold, on the device of the Context.
+  CsrStorage<double> converted_here(CallerCsr const& a) {
+    if (a.space != ctx.space())
+      throw Unsupported("LinearSolver: a matrix of another device in other number types");
+    return {ctx, narrow(a.rows, "rows"), narrow(a.cols, "cols"), tcsolve::converted(ctx, a)};
+  }
+  /// v in FP64, in the Context's space.
+  Array<double>& widened(In<float> v, Array<double>& to) {
+    Array<float> here;
+    auto const n = static_cast<std::size_t>(v.size());
+    to.resize(ctx.space(), n);
+    if (v.space != ctx.space()) {
+      here.resize(ctx.space(), n);
+      copy_bytes(ctx, here.data(), ctx.space(), v.data, v.space, here.bytes());
+      v.data = here.data();
+    }
+    convert_numbers(ctx, v.data, to.data(), NumberKind::f64, v.size());
+    if (n > 0 && here.size() > 0) ctx.synchronize();
+    return to;
+  }
   Impl(Context& given, SolverOptions read)
       : ctx(given), options(std::move(read)), system(ctx, options) {}
   Impl(std::unique_ptr<Context> made, SolverOptions read)
@@ -183,6 +206,12 @@ LinearSolver::~LinearSolver() = default;
 LinearSolver::LinearSolver(LinearSolver&&) noexcept = default;
 LinearSolver& LinearSolver::operator=(LinearSolver&&) noexcept = default;
 
+void LinearSolver::set_nodes(NodeFacts nodes) {
+  Context::Call const entry(impl_->ctx, "set_nodes()");
+  impl_->options.nodes = std::make_shared<NodeFacts const>(std::move(nodes));
+  impl_->system.know(impl_->options.nodes);
+}
+
 void LinearSolver::set_matrix(CsrView<double> const& a, Arrays arrays) {
   Context::Call const entry(impl_->ctx, "set_matrix()");
   if (a.space == Space::host && impl_->options.check_matrices) validate(a, NonFinite::keep);
@@ -198,6 +227,29 @@ void LinearSolver::set_matrix(Csr<double> a) {
   Context::Call const entry(impl_->ctx, "set_matrix()");
   if (impl_->options.check_matrices) validate(a.view(), NonFinite::keep);
   impl_->one_system().load(std::move(a));
+}
+
+void LinearSolver::set_matrix(CallerCsr const& a, Arrays arrays) {
+  require_types(a);
+  if (a.plain()) return set_matrix(a.view(), arrays);
+  if (a.space == Space::host) return set_matrix(tcsolve::converted(a));
+  Context::Call const entry(impl_->ctx, "set_matrix()");
+  CsrStorage<double> made = impl_->converted_here(a);
+  PreparedSystem& system = impl_->one_system();
+  system.load(impl_->converted.emplace(std::move(made)).view(), Arrays::borrowed);
+}
+
+void LinearSolver::update_values(CallerCsr const& a) {
+  require_types(a);
+  if (a.plain()) return update_values(a.view());
+  if (impl_ == nullptr || !impl_->batch) with_matrix("update_values");
+  Impl& impl = *impl_;
+  Context::Call const entry(impl.ctx, "update_values()");
+  CsrStorage<double> made = a.space == Space::host
+                                ? CsrStorage<double>(impl.ctx, tcsolve::converted(a))
+                                : impl.converted_here(a);
+  update_values(made.view());
+  impl.converted.emplace(std::move(made));  // which the system may borrow now
 }
 
 void LinearSolver::set_coo(CooView const& entries) {
@@ -298,6 +350,38 @@ SolveReport LinearSolver::solve(In<double> b, Out<double> x, SolveCall const& ca
 }
 
 SolveReport LinearSolver::solve(std::span<double const> b, std::span<double> x,
+                                SolveCall const& call) {
+  auto const length = [](auto v) { return narrow(static_cast<std::int64_t>(v.size()), "length"); };
+  return solve(vector_view(b.data(), length(b)), vector_view(x.data(), length(x)), call);
+}
+
+SolveReport LinearSolver::solve(In<float> b, Out<float> x, SolveCall const& call) {
+  Context::Call const entry(impl_ ? impl_->ctx : with_matrix("solve").ctx, "solve()");
+  Impl& impl = with_matrix("solve");
+  Context& ctx = impl.ctx;
+  if (!b.is_vector() || !x.is_vector())
+    throw Unsupported("LinearSolver: FP32 blocks; solve for a vector at a time");
+  if (call.stream != nullptr) ctx.wait_for(call.stream);
+  Array<double>& wide_b = impl.widened(b, impl.wide_b);
+  bool const guess = !call.zero_guess && call.guess.data == nullptr;
+  if (guess)
+    impl.widened(x, impl.wide_x);
+  else
+    impl.wide_x.resize(ctx.space(), static_cast<std::size_t>(x.size()));
+  SolveReport report = solve(std::as_const(wide_b).view(), impl.wide_x.view(), call);
+  Array<float> there;
+  float* to = x.data;
+  if (x.space != ctx.space()) {
+    there.resize(ctx.space(), static_cast<std::size_t>(x.size()));
+    to = there.data();
+  }
+  convert_numbers(ctx, impl.wide_x.data(), to, NumberKind::f32, x.size());
+  ctx.synchronize();
+  if (to != x.data) copy_bytes(ctx, x.data, x.space, to, ctx.space(), there.bytes());
+  return report;
+}
+
+SolveReport LinearSolver::solve(std::span<float const> b, std::span<float> x,
                                 SolveCall const& call) {
   auto const length = [](auto v) { return narrow(static_cast<std::int64_t>(v.size()), "length"); };
   return solve(vector_view(b.data(), length(b)), vector_view(x.data(), length(x)), call);

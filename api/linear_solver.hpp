@@ -46,6 +46,7 @@
 #include <tcsolve/core/arrays.hpp>
 #include <tcsolve/core/coo_view.hpp>
 #include <tcsolve/distributed/distributed_matrix.hpp>
+#include <tcsolve/matrix/caller_csr.hpp>
 
 namespace tcsolve {
 
@@ -106,6 +107,11 @@ class LinearSolver {
   LinearSolver(LinearSolver&&) noexcept;
   LinearSolver& operator=(LinearSolver&&) noexcept;
 
+  /// What is known of the unknowns of the matrices that are set from now on (precond/system.hpp):
+  /// their nodes, coordinates, vectors that A nearly maps to zero, in the caller's order. Multigrid
+  /// goes by it where its keys leave it open. Takes the place of the options' `nodes`.
+  void set_nodes(NodeFacts nodes);
+
   /// Orders and converts A, makes the preconditioner and records the method's step. `a` has its
   /// columns ascending and unique in each row (canonical(), matrix/csr.hpp), on the host, which is
   /// checked, or in the Context's device memory, which is not. Borrowed arrays stay as they are
@@ -123,6 +129,11 @@ class LinearSolver {
   void set_matrix(DistributedMatrix a);
   /// Moves the matrix into the solver: no copy on the host.
   void set_matrix(Csr<double> a);
+  /// A matrix of other number types (matrix/caller_csr.hpp): 64-bit columns, FP32 values, numbers
+  /// from
+  /// 1. They are converted where they lie, into a copy that the solver owns; a plain() one is taken
+  /// as a CsrView. Throws as converted(), Unsupported for another device's, else as set_matrix().
+  void set_matrix(CallerCsr const& a, Arrays arrays = Arrays::copied);
   /// The matrix of entries (i, j, v) in any order, where those of one place are added: as element
   /// loops leave them, on the host or the device. Numbers from 0; a negative one leaves its entry
   /// out. The places are found and the entries copied into them here; update_coo() repeats the
@@ -152,6 +163,7 @@ class LinearSolver {
   /// a solver that borrows arrays borrows those of `a` instead. The preconditioner is updated or
   /// made anew. Throws as set_matrix(). Cost: a copy or two, the preconditioner's, a pass over A.
   void update_values(CsrView<double> const& a);
+  void update_values(CallerCsr const& a);
   /// The same of the matrix of several ranks: this one's values, in the order of its entries.
   void update_values(std::span<double const> values, Space space = Space::host);
   /// To be called when the operators given to set_operator() have changed: makes the options'
@@ -165,6 +177,12 @@ class LinearSolver {
   SolveReport solve(In<double> b, Out<double> x, SolveCall const& call = {});
   /// The same on host vectors.
   SolveReport solve(std::span<double const> b, std::span<double> x, SolveCall const& call = {});
+  /// The same of FP32 vectors, converted where the Context computes into FP64 ones that the solver
+  /// keeps; x is rounded at the end. The report is about x before that: rounding adds up to
+  /// 2^-24 || |A| |x| || to its residual, so that tolerances below some 1e-6 are not those of what
+  /// is handed out. Throws Unsupported for blocks.
+  SolveReport solve(In<float> b, Out<float> x, SolveCall const& call = {});
+  SolveReport solve(std::span<float const> b, std::span<float> x, SolveCall const& call = {});
   /// Solves for every column of b from the guess in its column of x; a report for each, whatever
   /// ends the solve. A block method (`block_cg`) iterates the columns together, up to
   /// parts().columns_at_once(); any other takes them in turn. The time limit is that of all

@@ -23,6 +23,7 @@
 #include <tcsolve/api/renewal.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/core/context.hpp>
+#include <tcsolve/precond/system.hpp>
 
 namespace tcsolve {
 
@@ -104,8 +105,10 @@ struct SolverOptions {
   int threads = 0;
 
   // In C++ only.
-  int columns = 0;             ///< right-hand sides of a solve, about, by which a block method's
-                               ///< format is chosen; 0: not known
+  int columns = 0;  ///< right-hand sides of a solve, about, by which a block method's
+                    ///< format is chosen; 0: not known
+  /// What is known of the unknowns besides A, for amg where its keys do not say.
+  std::shared_ptr<NodeFacts const> nodes = nullptr;
   int device = 0;              ///< CUDA ordinal (ContextOptions::device)
   void* stream = nullptr;      ///< the caller's stream (ContextOptions::stream)
   bool check_matrices = true;  ///< check host matrices before they are used

@@ -21,12 +21,33 @@ void give_values(Context& ctx, OperatorPtr<double> const& A, CsrView<double> con
   std::const_pointer_cast<LinearOperator<double>>(A)->update_values(ctx, a);
 }
 
+/// What is known of the rows, in their new order. Throws ConfigError where an order of single rows
+/// separates it from them; `key`: the preconditioner's, that tells of rows in the caller's order.
+std::shared_ptr<NodeFacts const> in_order(std::shared_ptr<NodeFacts const> const& nodes,
+                                          Permutation const& P, char const* key) {
+  if (key == nullptr && nodes && nodes->by_node()) key = "what is known of nodes";
+  if (key != nullptr)
+    throw ConfigError(
+        cat("'operator.reorder' moves the rows that ", key,
+            " goes by; leave the order out, or number the matrix and its files anew"));
+  if (!nodes) return nodes;
+  auto moved = std::make_shared<NodeFacts>(*nodes);
+  for (std::size_t k = 0; k < moved->near_nullspace.size(); ++k) {
+    auto const& from = nodes->near_nullspace[k];
+    if (from.size() != P.old_numbers().size()) continue;  // amg says so
+    for (std::size_t i = 0; i < from.size(); ++i)
+      moved->near_nullspace[k][i] = from[static_cast<std::size_t>(P.old_numbers()[i])];
+  }
+  return moved;
+}
+
 }  // namespace
 
 PreparedSystem::PreparedSystem(Context& ctx, SolverOptions const& options)
     : ctx_(ctx),
       given_options_(with_precision_keys(options)),
       options_(given_options_),
+      told_nodes_(options.nodes),
       parts_(options_),
       recipes_(ctx, options_, parts_, report_) {
   if (!options.cache.directory.empty())
@@ -37,6 +58,7 @@ PreparedSystem::PreparedSystem(Context& ctx, SolverOptions const& options)
 void PreparedSystem::clear() {
   recipes_.clear();
   order_.reset();
+  nodes_ = told_nodes_;
   A_true_ = A_ = nullptr;
   all_ = {};
   outer_.reset();
@@ -172,6 +194,7 @@ void PreparedSystem::require_over_ranks() const {
   Reorder const reorder = parts_.matrix_operator->reorder();
   if (reorder != Reorder::none && reorder != Reorder::automatic)
     refuse("'operator.reorder'", "leave it out; 'ranks.partition' orders rows");
+  if (nodes_ && !nodes_->empty()) refuse("coordinates and near-nullspaces", "leave them out");
   if (!options_.nullspace.files.empty())
     refuse("'nullspace.files'", "give each rank its part of the vectors, or 'constant'");
 }
@@ -184,7 +207,8 @@ void PreparedSystem::plan() {
   ready_->order.measured = false;
   ready_->matrix = matrix_.storage();
   OperatorUse use = this->use();
-  use.keep_order = ranks_ != nullptr || parts_.preconditioner->goes_by_blocks();
+  use.keep_order =
+      ranks_ != nullptr || parts_.preconditioner->goes_by_blocks() || (nodes_ && nodes_->by_node());
   ready_ = factory.order(ctx_, matrix_.host(), use);
   report_.reorder = ready_->order_seconds;
   if (factory.reorder() == Reorder::none || ranks_) return;
@@ -200,6 +224,7 @@ void PreparedSystem::plan() {
   report_.reordering = Reordering{order.taken, {}, order.before, order.after, order.measured};
   if (order.taken == Reorder::none) return;
   order_ = std::make_shared<Permutation const>(std::move(ready_->order.P));
+  nodes_ = in_order(nodes_, *order_, parts_.preconditioner->by_row());
   host_->clear();  // the entries are in another order
   // The const_cast is safe: the reordered matrix was made for this call and has no other owner.
   matrix_.reorder(ctx_, std::const_pointer_cast<CsrStorage<double>>(ready_->matrix),
@@ -283,7 +308,10 @@ void PreparedSystem::setup() {
 }
 
 System PreparedSystem::system() const {
-  return {.matrix = csr_ ? csr_->view() : CsrView<double>{}, .A = all_.A, .host = host_};
+  return {.matrix = csr_ ? csr_->view() : CsrView<double>{},
+          .A = all_.A,
+          .host = host_,
+          .nodes = nodes_};
 }
 
 void PreparedSystem::update_values(CsrView<double> const& a) {

@@ -31,6 +31,8 @@ class PreparedSystem {
   /// Its methods share work space with those of `other`, which outlives it (RecipeRun).
   void share_with(PreparedSystem const& other) { recipes_.share_with(other.recipes_); }
 
+  /// Of the matrices that are loaded from now on.
+  void know(std::shared_ptr<NodeFacts const> nodes) { told_nodes_ = std::move(nodes); }
   void load(CsrView<double> const& a, Arrays arrays);
   void load(Csr<double> a);
   void load(GivenOperators given);
@@ -109,6 +111,7 @@ class PreparedSystem {
   Context& ctx_;
   SolverOptions const given_options_;
   SolverOptions options_;  // with the types in force
+  std::shared_ptr<NodeFacts const> told_nodes_;
   std::optional<DiskCache> cache_;
   SetupReport report_;
   StoredMatrix matrix_;  // declared before the members that borrow its arrays (the methods too), so
@@ -128,6 +131,7 @@ class PreparedSystem {
   double expected_ = 0;  // iterations, in the types that `precision: auto` has chosen
   bool wider_ = false;   // options_ have wider types than were given
   bool lazy_ = false;    // A_ may be converting itself beside the solve
+  std::shared_ptr<NodeFacts const> nodes_;    // in the order of the operators
   std::shared_ptr<Permutation const> order_;  // null: operators have the caller's numbers
   RecipeRun recipes_;
 };

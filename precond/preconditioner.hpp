@@ -129,6 +129,8 @@ class PreconditionerFactory {
   /// M, or one inside it, is made of blocks of rows that follow each other: another order would
   /// separate the unknowns of a node.
   virtual bool goes_by_blocks() const { return false; }
+  /// The key that tells of A's rows one by one, in the caller's order; null: none does.
+  virtual char const* by_row() const { return nullptr; }
   /// Whether M, made of a block diagonal matrix, may serve its blocks as systems of a batch, each
   /// by itself: its application is a list of operations by rows.
   virtual bool batches() const { return is_identity(); }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/matrix/host_matrix.hpp>
@@ -49,6 +50,17 @@ class SetupNotes {
   std::map<FactoryId, std::any> kept_;
 };
 
+/// What is known of the unknowns of A besides its entries, in the order of its rows.
+struct NodeFacts {
+  int block = 0;                    ///< unknowns of a node, rows that follow each other; 0: unknown
+  std::vector<double> coordinates;  ///< a point a node, with 2 or 3 numbers
+  std::vector<std::vector<double>> near_nullspace;  ///< vectors that A nearly maps to zero
+
+  bool empty() const { return block == 0 && coordinates.empty() && near_nullspace.empty(); }
+  /// An order of single rows would separate what they tell.
+  bool by_node() const { return block > 1 || !coordinates.empty(); }
+};
+
 /// The matrix in a Context's space and the operator that applies it; a matrix-free operator has no
 /// `matrix`. What is null or empty is not known.
 struct System {
@@ -59,6 +71,7 @@ struct System {
   std::shared_ptr<HostMatrix> host = nullptr;
   /// is_symmetric() of the matrix, where it has been found out (matrix/symmetry.hpp).
   std::optional<bool> symmetric = std::nullopt;
+  std::shared_ptr<NodeFacts const> nodes = nullptr;
 };
 
 /// System::host, or `once` where there is none.

@@ -7,13 +7,11 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <optional>
-#include <span>
-#include <type_traits>
 #include <vector>
 
 #include <tcsolve/core/coo_view.hpp>
-#include <tcsolve/matrix/csr.hpp>
+#include <tcsolve/matrix/caller_csr.hpp>
+#include <tcsolve/precond/system.hpp>
 
 namespace tcsolve::c {
 
@@ -37,68 +35,58 @@ S of_size(S const* given, S filled, char const* what) {
   return filled;
 }
 
-template <class Offset_, class Column, class Value>
-Csr<double> read_as(tcs_csr const& a) {
-  auto const rows = static_cast<std::size_t>(a.rows), entries = static_cast<std::size_t>(a.entries);
-  std::span const offsets(static_cast<Offset_ const*>(a.offsets), rows + 1);
-  std::span const columns(static_cast<Column const*>(a.columns), entries);
-  std::span const values(static_cast<Value const*>(a.values), entries);
-  if constexpr (std::is_same_v<Value, double>)
-    return csr_from(offsets, columns, values, a.cols, a.base);
-  else
-    return csr_from(offsets, columns, std::vector<double>(values.begin(), values.end()), a.cols,
-                    a.base);
-}
-
-template <class Offset_, class Column>
-Csr<double> read_values(tcs_csr const& a) {
-  return a.value_type == TCS_F64 ? read_as<Offset_, Column, double>(a)
-                                 : read_as<Offset_, Column, float>(a);
-}
-
 inline void one_of(std::int32_t value, std::int32_t x, std::int32_t y, char const* key) {
   if (value != x && value != y) throw ShapeError(cat(key, " = ", value, "; it is ", x, " or ", y));
 }
 
-/// A as the library takes it: the caller's arrays, or a copy in its form.
-struct Taken {
-  std::optional<Csr<double>> copy;
-  CsrView<double> view;
+/// A as the library takes it: the caller's arrays, where they lie.
+inline CallerCsr caller_csr(tcs_csr const* given) {
+  tcs_csr const a = of_size(given, tcs_csr{}, "tcs_csr");
+  one_of(a.offset_bits, 32, 64, "tcs_csr.offset_bits");
+  one_of(a.column_bits, 32, 64, "tcs_csr.column_bits");
+  one_of(a.value_type, TCS_F64, TCS_F32, "tcs_csr.value_type");
+  one_of(a.base, 0, 1, "tcs_csr.base");
+  one_of(a.space, TCS_HOST, TCS_CUDA, "tcs_csr.space");
+  narrow(a.rows, "tcs_csr.rows"), narrow(a.cols, "tcs_csr.cols");
+  if (a.entries < 0) throw ShapeError(cat("tcs_csr.entries = ", a.entries));
+  require(a.offsets, "tcs_csr.offsets");
+  if (a.entries > 0) require(a.columns, "tcs_csr.columns");
+  if (a.entries > 0) require(a.values, "tcs_csr.values");
+  auto const integers = [](std::int32_t bits) {
+    return bits == 64 ? NumberKind::i64 : NumberKind::i32;
+  };
+  return {.rows = a.rows,
+          .cols = a.cols,
+          .entries = a.entries,
+          .offsets = {a.offsets, integers(a.offset_bits)},
+          .columns = {a.columns, integers(a.column_bits)},
+          .values = {a.values, a.value_type == TCS_F64 ? NumberKind::f64 : NumberKind::f32},
+          .base = a.base,
+          .space = a.space == TCS_HOST ? Space::host : device_space(a.device, 0)};
+}
 
-  explicit Taken(tcs_csr const* given) {
-    tcs_csr const a = of_size(given, tcs_csr{}, "tcs_csr");
-    one_of(a.offset_bits, 32, 64, "tcs_csr.offset_bits");
-    one_of(a.column_bits, 32, 64, "tcs_csr.column_bits");
-    one_of(a.value_type, TCS_F64, TCS_F32, "tcs_csr.value_type");
-    one_of(a.base, 0, 1, "tcs_csr.base");
-    one_of(a.space, TCS_HOST, TCS_CUDA, "tcs_csr.space");
-    Index const rows = narrow(a.rows, "tcs_csr.rows"), cols = narrow(a.cols, "tcs_csr.cols");
-    if (a.entries < 0) throw ShapeError(cat("tcs_csr.entries = ", a.entries));
-    require(a.offsets, "tcs_csr.offsets");
-    if (a.entries > 0) require(a.columns, "tcs_csr.columns");
-    if (a.entries > 0) require(a.values, "tcs_csr.values");
-    bool const as_it_is = a.column_bits == 32 && a.value_type == TCS_F64 && a.base == 0;
-    if (as_it_is) {
-      view.rows = rows, view.cols = cols, view.entries = a.entries;
-      view.offsets = a.offset_bits == 64 ? OffsetsView(static_cast<std::int64_t const*>(a.offsets))
-                                         : OffsetsView(static_cast<std::int32_t const*>(a.offsets));
-      view.columns = static_cast<std::int32_t const*>(a.columns);
-      view.values = static_cast<double const*>(a.values);
-      view.space = a.space == TCS_HOST ? Space::host : device_space(a.device, 0);
-      return;
-    }
-    if (a.space != TCS_HOST)
-      throw Unsupported(
-          "tcs_csr on a device: 64-bit columns, FP32 values and base 1 are taken from the host");
-    if (a.offset_bits == 64)
-      copy = a.column_bits == 64 ? read_values<std::int64_t, std::int64_t>(a)
-                                 : read_values<std::int64_t, std::int32_t>(a);
-    else
-      copy = a.column_bits == 64 ? read_values<std::int32_t, std::int64_t>(a)
-                                 : read_values<std::int32_t, std::int32_t>(a);
-    view = copy->view();
+inline NodeFacts node_facts(tcs_nodes const* given) {
+  tcs_nodes const a = of_size(given, tcs_nodes{}, "tcs_nodes");
+  NodeFacts facts;
+  constexpr std::int32_t most = 8;
+  if (a.block < 0 || a.block > most)
+    throw ShapeError(cat("tcs_nodes.block = ", a.block, "; it is 0 to ", most));
+  facts.block = a.block;
+  if (a.coordinates != nullptr) {
+    one_of(a.dim, 2, 3, "tcs_nodes.dim");
+    Index const nodes = narrow(a.nodes, "tcs_nodes.nodes");
+    facts.coordinates.assign(a.coordinates, a.coordinates + std::int64_t{nodes} * a.dim);
   }
-};
+  if (a.near_nullspace != nullptr) {
+    Index const rows = narrow(a.rows, "tcs_nodes.rows");
+    if (a.vectors < 0 || a.vectors > 2 * most)
+      throw ShapeError(cat("tcs_nodes.vectors = ", a.vectors, "; at the most ", 2 * most));
+    for (std::int64_t k = 0; k < a.vectors; ++k)
+      facts.near_nullspace.emplace_back(a.near_nullspace + k * rows,
+                                        a.near_nullspace + (k + 1) * rows);
+  }
+  return facts;
+}
 
 /// Entries as the library takes them: the caller's arrays, or a copy in its form.
 struct TakenEntries {

@@ -174,8 +174,6 @@ struct tcs_context {
 struct tcs_solver {
   std::shared_ptr<Place> place;  // null: the solver's own Context; declared first, it outlives it
   std::optional<LinearSolver> solver;
-  std::optional<Csr<double>> copy;  // what a borrowing solver borrows where it was converted
-  bool borrows = false;
   std::string text;
 
   Context& ctx() { return solver->context(); }
@@ -259,16 +257,13 @@ tcs_status tcs_solver_create(tcs_solver** made, tcs_context* context, char const
 
 void tcs_solver_free(tcs_solver* solver) { delete solver; }
 
+tcs_status tcs_solver_set_nodes(tcs_solver* s, tcs_nodes const* nodes) {
+  return with(s, [&] { s->solver->set_nodes(node_facts(nodes)); });
+}
+
 tcs_status tcs_solver_set_csr(tcs_solver* s, tcs_csr const* a, int32_t borrow) {
   return with(s, [&] {
-    Taken taken(a);
-    s->borrows = borrow != 0 && !taken.copy;
-    if (taken.copy) {
-      s->solver->set_matrix(*std::move(taken.copy));
-    } else {
-      s->solver->set_matrix(taken.view, borrow != 0 ? Arrays::borrowed : Arrays::copied);
-    }
-    s->copy.reset();
+    s->solver->set_matrix(caller_csr(a), borrow != 0 ? Arrays::borrowed : Arrays::copied);
   });
 }
 
@@ -277,31 +272,19 @@ tcs_status tcs_solver_set_operator(tcs_solver* s, int64_t rows, int64_t cols, tc
   return with(s, [&] {
     if (A == nullptr) throw ShapeError("the operator is null");
     Index const n = narrow(rows, "rows"), m = narrow(cols, "cols");
-    s->borrows = false;
     s->solver->set_operator(operator_by(n, m, A, user),
                             M != nullptr ? operator_by(m, m, M, user) : nullptr);
-    s->copy.reset();
   });
 }
 
 tcs_status tcs_solver_update_values(tcs_solver* s, tcs_csr const* a) {
-  return with(s, [&] {
-    Taken taken(a);
-    s->solver->update_values(taken.view);
-    // A solver that borrows holds the arrays that it was given last.
-    if (taken.copy && s->borrows)
-      s->copy = *std::move(taken.copy);
-    else
-      s->copy.reset();
-  });
+  return with(s, [&] { s->solver->update_values(caller_csr(a)); });
 }
 
 tcs_status tcs_solver_set_coo(tcs_solver* s, tcs_coo const* a) {
   return with(s, [&] {
     TakenEntries const taken(a);
     s->solver->set_coo(taken.view);
-    s->borrows = false;
-    s->copy.reset();
   });
 }
 

@@ -65,7 +65,7 @@ enum { TCS_F64 = 0, TCS_F32 = 1 };   /* types of values */
 
 /* A in compressed sparse rows: columns ascending and unique in each row. Used where it lies with 32
  * or 64 bits of offsets, 32-bit columns, FP64 values and base 0; anything else is copied into that
- * form, which takes host arrays. */
+ * form where it lies. */
 typedef struct {
   uint32_t size; /* sizeof(tcs_csr) */
   int64_t rows, cols, entries;
@@ -95,6 +95,18 @@ typedef struct {
   int32_t space;       /* TCS_HOST or TCS_CUDA */
   int32_t device;      /* ordinal, for TCS_CUDA */
 } tcs_coo;
+
+/* What is known of the unknowns besides A, in the order of its rows: multigrid goes by it where its keys
+ * leave it open. Null arrays and a block of 0 tell nothing. */
+typedef struct {
+  uint32_t size; /* sizeof(tcs_nodes) */
+  int32_t block; /* unknowns of a node, rows that follow each other; 0: found from the pattern */
+  int32_t dim;   /* of the coordinates: 2 or 3 */
+  int64_t nodes;
+  double const* coordinates;    /* (nodes * dim), a point after the other */
+  int64_t rows, vectors;
+  double const* near_nullspace; /* (vectors * rows), a vector after the other: A nearly maps each to 0 */
+} tcs_nodes;
 
 /* What is asked of one solve. tcs_call_init() sets every field to "as the options say". */
 typedef struct {
@@ -133,6 +145,8 @@ void tcs_context_free(tcs_context*);
 /* Without a matrix. context NULL: one of its own, by the keys of the options. options NULL: auto. */
 tcs_status tcs_solver_create(tcs_solver** made, tcs_context* context, char const* options);
 void tcs_solver_free(tcs_solver*);
+/* Of the matrices that are set from now on; copied. On the host. */
+tcs_status tcs_solver_set_nodes(tcs_solver*, tcs_nodes const*);
 /* Makes everything that solves need. borrow 1: the arrays stay as they are until the next
  * tcs_solver_set_csr() or tcs_solver_update_values(), or as long as the solver lives; 0: copied. A
  * failure leaves the solver without a matrix, unless the arrays themselves are at fault. */

@@ -35,7 +35,12 @@ class AmgFactory final : public PreconditionerFactory {
     return params_.smoother == AmgSmoother::chebyshev || params_.smoother == AmgSmoother::fsai;
   }
   bool goes_by_blocks() const override {
-    return params_.near_nullspace.block != 1 || !params_.near_nullspace.coordinates.empty();
+    return params_.near_nullspace.block != 1 || by_row() != nullptr;
+  }
+  char const* by_row() const override {
+    if (!params_.near_nullspace.coordinates.empty() || params_.near_nullspace.points)
+      return "near_nullspace.coordinates";
+    return params_.near_nullspace.files.empty() ? nullptr : "near_nullspace.files";
   }
 
  private:

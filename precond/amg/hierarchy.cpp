@@ -118,9 +118,14 @@ AmgStart amg_start(Context& ctx, System const& system, AmgParams const& params, 
   if (params.coarsening == AmgCoarsening::classical && !scalar)
     throw SetupError(cat("amg: classical coarsening is for one unknown a node, and a node has ",
                          start.space.block, "; take aggregation, or `near_nullspace: {block: 1}`"));
+  bool const may = scalar && !start.space.given;
+  if (params.coarsening == AmgCoarsening::classical && !may)
+    throw SetupError(
+        "amg: near_nullspace: vectors are of aggregation; classical coarsening represents "
+        "constants");
   start.classical =
       params.coarsening == AmgCoarsening::classical ||
-      (params.coarsening == AmgCoarsening::automatic && scalar && varies_as_an_m_matrix(ctx, a));
+      (params.coarsening == AmgCoarsening::automatic && may && varies_as_an_m_matrix(ctx, a));
   if (start.classical && params.near_nullspace.learn > 0)
     throw SetupError(
         "amg: near_nullspace: learn is of aggregation; classical coarsening represents constants");

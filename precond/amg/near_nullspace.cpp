@@ -14,8 +14,9 @@ namespace tcsolve {
 namespace {
 
 /// A point a row.
-std::vector<double> points_of(NearNullspaceParams const& params) {
+std::vector<double> points_of(NearNullspaceParams const& params, System const& system) {
   if (params.points) return *params.points;
+  if (params.coordinates.empty()) return system.nodes->coordinates;
   Columns const file = [&] {
     try {
       return read_columns_file(params.coordinates, "x");
@@ -31,6 +32,47 @@ std::vector<double> points_of(NearNullspaceParams const& params) {
       points[static_cast<std::size_t>(i) * file.cols + c] =
           file.values[static_cast<std::size_t>(c) * file.rows + i];
   return points;
+}
+
+/// The vectors of the caller's, by the keys or by what is known of A; none where there are none.
+std::vector<std::vector<double>> vectors_of(NearNullspaceParams const& params,
+                                            System const& system) {
+  std::vector<std::vector<double>> all;
+  for (std::string const& file : params.files) {
+    Columns const z = read_columns_file(file, "z");
+    for (Index c = 0; c < z.cols; ++c) {
+      auto const at = z.values.begin() + std::ptrdiff_t{c} * z.rows;
+      all.emplace_back(at, at + z.rows);
+    }
+  }
+  if (all.empty() && system.nodes) all = system.nodes->near_nullspace;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    std::string const which = cat("amg: near_nullspace: vector ", k + 1, " of ", all.size());
+    if (all[k].size() != static_cast<std::size_t>(system.matrix.rows))
+      throw SetupError(cat(which, " has ", all[k].size(), " entries, A ", system.matrix.rows));
+    auto const wrong = std::ranges::find_if_not(all[k], [](double v) { return std::isfinite(v); });
+    if (wrong != all[k].end())
+      throw SetupError(cat(which, ": entry ", wrong - all[k].begin() + 1, " is not finite"));
+    if (std::ranges::all_of(all[k], [](double v) { return v == 0; }))
+      throw SetupError(cat(which, " is zero"));
+  }
+  constexpr std::size_t most = 16;
+  if (all.size() > most)
+    throw SetupError(cat("amg: near_nullspace: ", all.size(),
+                         " vectors; nodes of coarser levels have "
+                         "as many unknowns, ",
+                         most, " at the most"));
+  return all;
+}
+
+/// Says which vectors of the caller's are none that A nearly maps to zero.
+void warn_of_wrong(Context& ctx, NearNullspace const& made) {
+  constexpr double most = 0.3;
+  for (std::size_t k = 0; k < made.ratios.size(); ++k)
+    if (made.ratios[k] > most)
+      ctx.log(Severity::warning,
+              cat("amg: near_nullspace: A does not map vector ", k + 1,
+                  " to nearly zero: ||A z||_1 is ", made.ratios[k], " of || |A| |z| ||_1"));
 }
 
 /// From their mean, and of size 1: translations and rotations are of one size, whatever the unit of
@@ -77,9 +119,11 @@ std::vector<double> cancellation(Context& ctx, CsrView<double> const& a, double 
 NearNullspace near_nullspace(Context& ctx, System const& system,
                              NearNullspaceParams const& params) {
   CsrView<double> const& a = system.matrix;
-  bool const solid = params.points || !params.coordinates.empty();
+  bool const named = params.points || !params.coordinates.empty(), listed = !params.files.empty();
+  bool const solid = named || (!listed && system.nodes && !system.nodes->coordinates.empty());
+  int const known = params.block > 0 ? params.block : system.nodes ? system.nodes->block : 0;
   NearNullspace made;
-  made.block = params.block > 0 ? params.block : natural_node_size(ctx, a);
+  made.block = known > 0 ? known : natural_node_size(ctx, a);
   if (a.rows % made.block != 0)
     throw SetupError(
         cat("amg: near_nullspace: block: ", made.block, " does not divide the ", a.rows, " rows"));
@@ -90,8 +134,8 @@ NearNullspace near_nullspace(Context& ctx, System const& system,
   };
   Context::Entry const entry(ctx);
   if (solid) {
-    std::vector<double> points = points_of(params);
-    if (params.block == 0 && made.block != 2 && made.block != 3)
+    std::vector<double> points = points_of(params, system);
+    if (known == 0 && made.block != 2 && made.block != 3)
       throw SetupError(cat("amg: near_nullspace: coordinates are for 2 or 3 unknowns a node, the ",
                            "pattern suggests ", made.block, "; say `block`"));
     Index const dim = made.block, nodes = a.rows / made.block;
@@ -109,11 +153,20 @@ NearNullspace near_nullspace(Context& ctx, System const& system,
     Array<double> const there = to_space(ctx, points.data(), points.size());
     double* const B = vectors(dim == 2 ? 3 : 6);
     ctx.visit([&](auto& on) { rigid_body_modes(on, ctx.arena(), nodes, dim, there.data(), B); });
+  } else if (auto const given = vectors_of(params, system); !given.empty()) {
+    auto const count = static_cast<Index>(given.size());
+    std::vector<double> rows(std::size_t(a.rows) * count);
+    for (Index i = 0; i < a.rows; ++i)
+      for (Index c = 0; c < count; ++c) rows[std::size_t(i) * count + c] = given[c][i];
+    double* const B = vectors(count);
+    copy_bytes(ctx, B, ctx.space(), rows.data(), Space::host, made.vectors.bytes());
+    made.given = true;
   } else {
     double* const B = vectors(made.block);
     ctx.visit([&](auto& on) { translations(on, ctx.arena(), a.rows, made.block, B); });
   }
   made.ratios = cancellation(ctx, a, made.vectors.data(), made.count);
+  if (made.given || solid) warn_of_wrong(ctx, made);
   return made;
 }
 

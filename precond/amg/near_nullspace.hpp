@@ -5,6 +5,7 @@
 ///
 ///     constant       block vectors, each 1 in one unknown of every node: translations
 ///     learned        what a first hierarchy leaves, besides (precond/amg/learn.hpp)
+///     files          of the caller's, in the place of translations
 ///     coordinates    the rigid body modes of a solid with these nodes, x from their mean:
 ///
 ///                    two dimensions, unknowns u v:      1 0 -y
@@ -26,6 +27,7 @@ namespace tcsolve {
 struct NearNullspaceParams {
   int block = 0;
   std::string coordinates;
+  std::vector<std::string> files;
   int learn = 0;
   /// The same from C++: a point after the other. Null: as the keys say.
   std::shared_ptr<std::vector<double> const> points = nullptr;
@@ -39,6 +41,10 @@ struct NearNullspaceParams {
               "file with the coordinates of the nodes, a point a row (relative to the working "
               "directory): rigid body modes of a solid, "
               "with 2 or 3 unknowns a node and as many coordinates"),
+        field(&P::files, "files",
+              "each with one vector or several columns that A nearly maps to zero, in the place of "
+              "translations (relative to the working directory); for nodes of one unknown, "
+              "coarsening is then by aggregation"),
         field(&P::learn, "learn", between(0, 8),
               "vectors more, learned from A: what ten cycles of a first hierarchy leave of random "
               "ones. The set-up takes two to three times as long, and levels have more rows")};
@@ -48,12 +54,14 @@ struct NearNullspaceParams {
 struct NearNullspace {
   Array<double> vectors;  ///< (rows x count), by rows, in the Context's space
   Index count = 1, block = 1;
+  bool given = false;  ///< vectors of the caller's, which classical coarsening does not represent
   std::vector<double> ratios;  ///< cancellation() of each vector
 };
 
-/// Of system.matrix, without learned ones (precond/amg/learn.hpp). Throws SetupError where the
-/// block does not divide the rows, or the coordinates are too few, too many, of another dimension
-/// or not finite; what read_columns_file() throws.
+/// Of system.matrix, without learned ones (precond/amg/learn.hpp); what the keys leave open, as
+/// system.nodes says. A vector of the caller's that A does not map to nearly zero is warned of.
+/// Throws SetupError where the block does not divide the rows, or coordinates or vectors are too
+/// few, too many, of another dimension or not finite; what read_columns_file() throws.
 NearNullspace near_nullspace(Context&, System const&, NearNullspaceParams const&);
 
 /// ||A z||_1 / || |A| |z| ||_1 of each column z of B (rows x count): 0 where A maps it to zero, 1

@@ -68,6 +68,38 @@ static tcs_solver* solver_of(char const* text) {
   return s;
 }
 
+/* Multigrid of a chain by the vectors and the nodes that it is told of. */
+static void knows_nodes(void) {
+  static double ones[n], wrong[n];
+  tcs_csr a = matrix(-1);
+  tcs_solver* s =
+      solver_of("{backend: host, solver: {type: cg, rtol: 1.0e-10}, preconditioner: {type: amg, "
+                "coarse_size: 8}}");
+  tcs_nodes nodes;
+  tcs_report* r = NULL;
+  int32_t i;
+  for (i = 0; i < n; ++i) ones[i] = 1, wrong[i] = i % 2 ? -1 : 1;
+  memset(&nodes, 0, sizeof nodes);
+  CHECK(tcs_solver_set_nodes(s, &nodes) == TCS_SHAPE); /* no size */
+  nodes.size = sizeof nodes;
+  CHECK(tcs_solver_set_nodes(s, NULL) == TCS_SHAPE);
+  nodes.rows = n, nodes.vectors = 1, nodes.near_nullspace = ones;
+  CHECK(tcs_solver_set_nodes(s, &nodes) == TCS_OK);
+  CHECK(tcs_solver_set_csr(s, &a, 1) == TCS_OK);
+  CHECK(tcs_solver_solve(s, b, x, 1, n, TCS_HOST, NULL, &r) == TCS_OK);
+  CHECK(tcs_report_solved(r) == 1 && residual(&a, 0) <= 1e-10);
+  tcs_report_free(r);
+  nodes.rows = n - 1;
+  CHECK(tcs_solver_set_nodes(s, &nodes) == TCS_OK);
+  CHECK(tcs_solver_set_csr(s, &a, 1) == TCS_MATRIX);
+  CHECK(strstr(tcs_last_error(), "vector 1 of 1 has") != NULL);
+  nodes.rows = n, nodes.near_nullspace = wrong, nodes.block = 9;
+  CHECK(tcs_solver_set_nodes(s, &nodes) == TCS_SHAPE);
+  nodes.block = 1, nodes.near_nullspace = NULL, nodes.coordinates = ones, nodes.dim = 4;
+  CHECK(tcs_solver_set_nodes(s, &nodes) == TCS_SHAPE);
+  tcs_solver_free(s);
+}
+
 static void solves(void) {
   tcs_csr a = matrix(-1.2);
   tcs_solver* s = solver_of(options);
@@ -421,6 +453,7 @@ static void outlives_its_context(void) {
 
 int main(void) {
   CHECK(tcs_version() / 10000 < 100 && strlen(tcs_version_text()) >= 5);
+  knows_nodes();
   solves();
   takes_other_types();
   says_what_is_wrong();

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the caller knows of the unknowns: vectors that A nearly maps to zero, nodes, coordinates.
+#include <tcsolve/io/generate/generators.hpp>
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "tests/support/amg_fixture.hpp"
+#include "tests/support/files.hpp"
+#include "tests/support/matrices.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+using testing::HasSubstr;
+
+class AmgGiven : public AmgOnEachBackend {
+ protected:
+  std::unique_ptr<Preconditioner> knowing(Csr<double> const& a, NodeFacts nodes,
+                                          AmgParams params = {}) {
+    params.values = AmgValues::f64;
+    System s = system(a);
+    s.nodes = std::make_shared<NodeFacts const>(std::move(nodes));
+    return AmgFactory(params).build(ctx(), s);
+  }
+  /// The same cycle, bit for bit.
+  void expect_alike(Preconditioner const& M, Preconditioner const& N, Index n) {
+    std::vector<double> const r = random_values(n, 5);
+    EXPECT_EQ(applied(*M.view(), r), applied(*N.view(), r));
+    EXPECT_EQ(rows_of(M), rows_of(N));
+  }
+  static std::vector<double> grid_points(Index n) {
+    std::vector<double> points;
+    for (Index k = 0; k < n; ++k)
+      for (Index j = 0; j < n; ++j)
+        for (Index i = 0; i < n; ++i)
+          for (Index const x : {i, j, k}) points.push_back(x);
+    return points;
+  }
+};
+TCSOLVE_ON_EACH_BACKEND(AmgGiven);
+
+TEST_P(AmgGiven, NodesAreTakenWhereKeysSayNothing) {
+  Csr<double> const a = generate(ElasticityParams{.n = 7});
+  auto const points = std::make_shared<std::vector<double>>(grid_points(7));
+  auto const by_keys = made(a, {.near_nullspace = {.block = 3, .points = points}});
+  expect_alike(*knowing(a, {.block = 3, .coordinates = *points}), *by_keys, a.rows);
+  EXPECT_EQ(hierarchy_of(*by_keys).facts().near_nullspace.size(), 6u);
+  // Keys come first.
+  NodeFacts const twice{.block = 3, .coordinates = std::vector<double>(3 * 343, 1.0)};
+  expect_alike(*knowing(a, twice, {.near_nullspace = {.block = 3, .points = points}}), *by_keys,
+               a.rows);
+}
+
+TEST_P(AmgGiven, VectorsTakeThePlaceOfTranslations) {
+  Csr<double> const a = generate(ElasticityParams{.n = 7});
+  NodeFacts nodes{.block = 3};
+  NearNullspace const B =
+      near_nullspace(ctx(), system(a),
+                     {.block = 3, .points = std::make_shared<std::vector<double>>(grid_points(7))});
+  std::vector<double> const rows = to_host(ctx(), B.vectors);
+  for (Index c = 0; c < B.count; ++c) {
+    auto& z = nodes.near_nullspace.emplace_back();
+    for (Index i = 0; i < a.rows; ++i) z.push_back(rows[std::size_t(i) * B.count + c]);
+  }
+  auto const by_keys =
+      made(a, {.near_nullspace = {
+                   .block = 3, .points = std::make_shared<std::vector<double>>(grid_points(7))}});
+  expect_alike(*knowing(a, nodes), *by_keys, a.rows);
+  // Of one unknown a node, where classical coarsening would be taken.
+  Csr<double> const scalar = generate(Poisson7Params{.n = 12, .coefficient = Coefficient::random});
+  NodeFacts const ones{.block = 1, .near_nullspace = {std::vector<double>(scalar.rows, 1.0)}};
+  expect_alike(*knowing(scalar, ones), *made(scalar, {.coarsening = AmgCoarsening::aggregation}),
+               scalar.rows);
+  EXPECT_THAT(message_of<SetupError>(
+                  [&] { knowing(scalar, ones, {.coarsening = AmgCoarsening::classical}); }),
+              HasSubstr("classical coarsening represents constants"));
+}
+
+TEST_P(AmgGiven, FilesHoldThemToo) {
+  Csr<double> const a = generate(Poisson7Params{.n = 10, .coefficient = Coefficient::random});
+  TemporaryFolder const folder;
+  std::vector<double> const z = random_values(a.rows, 9);
+  std::string const path = (folder.path() / "z.txt").string();
+  {
+    std::ofstream out(path);
+    out.precision(17);
+    for (double const v : z) out << v << "\n";
+  }
+  NodeFacts const nodes{.near_nullspace = {z}};
+  expect_alike(*made(a, {.near_nullspace = {.files = {path}}}), *knowing(a, nodes), a.rows);
+  // That A does not map it to nearly zero is told.
+  EXPECT_GT(hierarchy_of(*knowing(a, nodes)).facts().near_nullspace[0], 0.3);
+}
+
+TEST_P(AmgGiven, WhatCannotBeIsRefusedByName) {
+  Csr<double> const a = generate(Poisson7Params{.n = 8});
+  std::vector<double> const ones(a.rows, 1.0);
+  auto const refusal = [&](NodeFacts nodes) {
+    return message_of<SetupError>([&] { knowing(a, std::move(nodes)); });
+  };
+  EXPECT_THAT(refusal({.near_nullspace = {ones, {1, 2}}}),
+              HasSubstr("vector 2 of 2 has 2 entries, A 512"));
+  auto wrong = ones;
+  wrong[6] = std::nan("");
+  EXPECT_THAT(refusal({.near_nullspace = {wrong}}), HasSubstr("entry 7 is not finite"));
+  EXPECT_THAT(refusal({.near_nullspace = {std::vector<double>(a.rows, 0.0)}}),
+              HasSubstr("vector 1 of 1 is zero"));
+  EXPECT_THAT(refusal({.near_nullspace = std::vector(17, ones)}), HasSubstr("16 at the most"));
+  EXPECT_THAT(refusal({.block = 3}), HasSubstr("does not divide the 512 rows"));
+  EXPECT_THAT(refusal({.block = 2, .coordinates = {1, 2}}), HasSubstr("256 nodes of 2 unknowns"));
+}
+
+}  // namespace
+}  // namespace tcsolve::test
