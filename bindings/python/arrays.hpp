@@ -12,6 +12,7 @@
 
 #include <tcsolve/core/coo_view.hpp>
 #include <tcsolve/core/csr_view.hpp>
+#include <tcsolve/matrix/caller_csr.hpp>
 #include <tcsolve/solvers/report.hpp>
 
 namespace nb = nanobind;
@@ -21,8 +22,10 @@ namespace tcsolve::python {
 using InVector = nb::ndarray<double const, nb::ndim<1>, nb::c_contig>;
 using OutVector = nb::ndarray<double, nb::ndim<1>, nb::c_contig>;
 using Block2 = nb::ndarray<double const, nb::ndim<2>>;
+using HostRows = nb::ndarray<double const, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using OutBlock2 = nb::ndarray<double, nb::ndim<2>>;
 using Numbers = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig>;
+using OutNumbers = nb::ndarray<nb::ndim<1>, nb::c_contig>;
 
 template <class Array>
 Space space_of(Array const& a) {
@@ -32,6 +35,15 @@ Space space_of(Array const& a) {
     return device_space(a.device_id(), 0);
   throw Unsupported("an array that lies neither on the host nor on a CUDA device");
 }
+
+inline NumberKind number_type(nb::dlpack::dtype type) {
+  if (type == nb::dtype<std::int32_t>()) return NumberKind::i32;
+  if (type == nb::dtype<std::int64_t>()) return NumberKind::i64;
+  if (type == nb::dtype<float>()) return NumberKind::f32;
+  if (type == nb::dtype<double>()) return NumberKind::f64;
+  throw ShapeError("an array of other numbers than int32, int64, float32, float64");
+}
+inline NumbersView numbers_view(Numbers const& a) { return {a.data(), number_type(a.dtype())}; }
 
 inline Index length(InVector const& a) {
   return narrow(static_cast<std::int64_t>(a.size()), "length");
@@ -109,21 +121,28 @@ nb::object taken_over(std::vector<T> values) {
   return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
 }
 
-/// Device memory that its owner knows by address alone. Which device that is nobody says: any.
+/// Memory that its owner knows by address alone. device -1: of the host; -2: of a device, and which
+/// nobody says: any. by_columns: the first extent is the adjacent one.
 inline nb::object by_address(std::uintptr_t data, std::vector<std::size_t> const& shape, char kind,
-                             int bits, bool read_only, nb::handle owner) {
+                             int bits, bool read_only, nb::handle owner, int device,
+                             bool by_columns) {
   using Code = nb::dlpack::dtype_code;
   Code const code = kind == 'f' ? Code::Float : kind == 'u' ? Code::UInt : Code::Int;
   if (kind != 'f' && kind != 'u' && kind != 'i')
     throw Unsupported("an array whose numbers are neither integers nor real");
   nb::dlpack::dtype const type{static_cast<std::uint8_t>(code), static_cast<std::uint8_t>(bits), 1};
   auto* const p = reinterpret_cast<void*>(data);
-  int const cuda = nb::device::cuda::value;
+  int const where = device == -1 ? nb::device::cpu::value : nb::device::cuda::value;
+  int const id = device == -1 ? 0 : device == -2 ? -1 : device;
+  std::vector<std::int64_t> strides(shape.size(), 1);
+  for (std::size_t k = 1; by_columns && k < shape.size(); ++k)
+    strides[k] = strides[k - 1] * static_cast<std::int64_t>(shape[k - 1]);
+  std::int64_t const* const steps = by_columns ? strides.data() : nullptr;
   if (read_only)
-    return nb::cast(nb::ndarray<nb::array_api, nb::ro>(p, shape.size(), shape.data(), owner,
-                                                       nullptr, type, cuda, -1));
+    return nb::cast(nb::ndarray<nb::array_api, nb::ro>(p, shape.size(), shape.data(), owner, steps,
+                                                       type, where, id));
   return nb::cast(
-      nb::ndarray<nb::array_api>(p, shape.size(), shape.data(), owner, nullptr, type, cuda, -1));
+      nb::ndarray<nb::array_api>(p, shape.size(), shape.data(), owner, steps, type, where, id));
 }
 
 }  // namespace tcsolve::python

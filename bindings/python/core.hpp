@@ -69,6 +69,16 @@ class Core {
   explicit Core(std::shared_ptr<Place> place)
       : place_(std::move(place)), solver_(*place_->ctx, place_->options) {}
 
+  /// coordinates (nodes, 2 or 3), near_nullspace (vectors, rows), on the host; either may be empty.
+  void set_nodes(int block, HostRows const& coordinates, HostRows const& near_nullspace) {
+    NodeFacts nodes{.block = block};
+    nodes.coordinates.assign(coordinates.data(), coordinates.data() + coordinates.size());
+    std::size_t const n = near_nullspace.shape(1);
+    for (std::size_t k = 0; k < near_nullspace.shape(0); ++k)
+      nodes.near_nullspace.emplace_back(near_nullspace.data() + k * n,
+                                        near_nullspace.data() + (k + 1) * n);
+    guarded([&] { solver_.set_nodes(std::move(nodes)); });
+  }
   /// `stream`: what the arrays are ready after, a cudaStream_t; 0: they are ready.
   void set_csr(std::int64_t rows, std::int64_t cols, Numbers const& indptr, Numbers const& indices,
                InVector const& data, bool borrow, std::uintptr_t stream) {
@@ -200,6 +210,38 @@ class Core {
     });
   }
 
+  /// to <- from, arrays of one length: numbers of one type as those of another where the Context
+  /// computes, or of the same type from any space to any.
+  void convert(Numbers const& from, OutNumbers const& to, std::uintptr_t stream) {
+    if (from.size() != to.size())
+      throw ShapeError(cat("convert: ", from.size(), " numbers into ", to.size()));
+    after(stream, [&] {
+      Context& ctx = solver_.context();
+      if (from.dtype() == to.dtype())
+        return copy_bytes(ctx, to.data(), space_of(to), from.data(), space_of(from), from.nbytes());
+      require_here(from, "convert"), require_here(to, "convert");
+      convert_numbers(ctx, numbers_view(from), to.data(), number_type(to.dtype()),
+                      static_cast<std::int64_t>(from.size()));
+      ctx.synchronize();
+    });
+  }
+  /// A copy of `from`, which lies where the Context computes, as numbers of a type: "int32",
+  /// "int64", "float64".
+  nb::object owned(Numbers const& from, std::string const& type, std::uintptr_t stream) {
+    if (type == "int32") return owned_as<std::int32_t>(from, NumberKind::i32, stream);
+    if (type == "int64") return owned_as<std::int64_t>(from, NumberKind::i64, stream);
+    if (type == "float64") return owned_as<double>(from, NumberKind::f64, stream);
+    throw ShapeError(cat("owned: ", type));
+  }
+  /// Whether two arrays, where the Context computes, hold the same numbers of one type.
+  bool same(Numbers const& a, Numbers const& b, std::uintptr_t stream) {
+    if (a.size() != b.size() || a.dtype() != b.dtype()) return false;
+    require_here(a, "same"), require_here(b, "same");
+    bool equal = false;
+    after(stream, [&] { equal = same_bytes(solver_.context(), a.data(), b.data(), a.nbytes()); });
+    return equal;
+  }
+
   bool ready() const { return solver_.ready(); }
   bool preconditioned() const { return solver_.M() != nullptr; }
   std::pair<std::int64_t, std::int64_t> shape() const {
@@ -234,6 +276,29 @@ class Core {
  private:
   std::shared_ptr<SetupReport const> setup_now() const {
     return std::make_shared<SetupReport const>(solver_.setup_report());
+  }
+  template <class A>
+  void require_here(A const& a, char const* what) {
+    if (space_of(a) != solver_.context().space())
+      throw ShapeError(cat(what, ": an array that lies elsewhere"));
+  }
+  template <class T>
+  nb::object owned_as(Numbers const& from, NumberKind type, std::uintptr_t stream) {
+    require_here(from, "owned");
+    Space const space = solver_.context().space();
+    auto kept = std::make_unique<Array<T>>(space, from.size());
+    after(stream, [&] {
+      convert_numbers(solver_.context(), numbers_view(from), kept->data(), type,
+                      static_cast<std::int64_t>(from.size()));
+      solver_.context().synchronize();
+    });
+    Array<T>* const array = kept.release();
+    nb::capsule const owner(array, [](void* p) noexcept { delete static_cast<Array<T>*>(p); });
+    std::size_t const shape[1] = {array->size()};
+    bool const host = space == Space::host;
+    return nb::cast(nb::ndarray<nb::array_api, T>(
+        array->data(), 1, shape, owner, nullptr, nb::dtype<T>(),
+        host ? nb::device::cpu::value : nb::device::cuda::value, host ? 0 : ordinal_of(space)));
   }
   void validate_on_host(CsrView<double> const& a) const {
     if (a.space == Space::host) validate(a, NonFinite::keep);

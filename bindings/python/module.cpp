@@ -27,6 +27,7 @@
 #include <tcsolve/version.hpp>
 
 #include "core.hpp"
+#include "xla.hpp"
 
 using namespace nb::literals;
 
@@ -185,6 +186,7 @@ NB_MODULE(_core, m) {
   core.def(nb::init<std::shared_ptr<Place>>())
       .def("set_csr", &Core::set_csr, "rows"_a, "cols"_a, "indptr"_a.noconvert(),
            "indices"_a.noconvert(), "data"_a.noconvert(), "borrow"_a, "stream"_a)
+      .def("set_nodes", &Core::set_nodes, "block"_a, "coordinates"_a, "near_nullspace"_a)
       .def("set_csr_and_M", &Core::set_csr_and_M, "rows"_a, "cols"_a, "indptr"_a.noconvert(),
            "indices"_a.noconvert(), "data"_a.noconvert(), "M"_a.none(), "Mt"_a.none())
       .def("set_functions", &Core::set_functions, "rows"_a, "cols"_a, "A"_a, "At"_a.none(),
@@ -199,6 +201,9 @@ NB_MODULE(_core, m) {
            "stream"_a)
       .def("empty", &Core::empty, "rows"_a, "cols"_a)
       .def("copy", &Core::copy, "x"_a.noconvert(), "y"_a.noconvert(), "stream"_a)
+      .def("convert", &Core::convert, "x"_a.noconvert(), "y"_a.noconvert(), "stream"_a)
+      .def("owned", &Core::owned, "x"_a.noconvert(), "type"_a, "stream"_a)
+      .def("same", &Core::same, "x"_a.noconvert(), "y"_a.noconvert(), "stream"_a)
       .def("cancel", &Core::cancel)
       .def_prop_ro("ready", &Core::ready)
       .def_prop_ro("preconditioned", &Core::preconditioned)
@@ -232,7 +237,11 @@ NB_MODULE(_core, m) {
   m.def("race", &race, "place"_a, "rows"_a, "cols"_a, "indptr"_a.noconvert(),
         "indices"_a.noconvert(), "data"_a.noconvert(), "b"_a.noconvert(), "seconds"_a, "rtol"_a);
   m.def("by_address", &by_address, "data"_a, "shape"_a, "kind"_a, "bits"_a, "read_only"_a,
-        "owner"_a);
+        "owner"_a, "device"_a = -2, "by_columns"_a = false);
+  m.def("address_of",
+        [](nb::ndarray<nb::ro> const& a) { return reinterpret_cast<std::uintptr_t>(a.data()); });
+  m.def("xla_handler",
+        [](bool on_device) { return on_device ? xla::handler<true>() : xla::handler<false>(); });
   m.def("devices", &devices);
   m.def("libraries", &libraries);
 }

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What arrays of a device go through, as far as memory of the host can show it."""
 import gc
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -71,3 +74,21 @@ def test_the_way_into_jax():
         assert x.devices() == given.devices()
         assert kind == "int32" or x.dtype == given.dtype
     assert _packages.Jax.cast(jax.numpy.ones(3), "float64").dtype == np.float64
+
+
+@pytest.mark.skipif(not tcsolve.has_cuda, reason="built without CUDA")
+def test_cudss_of_a_package_is_named(tmp_path):
+    """As nvidia-cudss-cu13 installs it; what is asked of it is whether it is looked for there."""
+    major = tcsolve._core.cuda_version.partition(".")[0]
+    file = tmp_path / "nvidia" / f"cu{major}" / "lib" / "libcudss.so.0"
+    file.parent.mkdir(parents=True)
+    file.write_text("no library")
+    told = "import os, tcsolve; print(os.environ.get('TCSOLVE_CUDSS')); tcsolve.show()"
+    clean = {k: v for k, v in os.environ.items() if k != "TCSOLVE_CUDSS"}
+    path = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(tmp_path)])
+    said = subprocess.run([sys.executable, "-c", told], env={**clean, "PYTHONPATH": path},
+                          capture_output=True, text=True, check=True).stdout
+    assert said.splitlines()[0] == str(file) and f"cuDSS: {file}" in said
+    theirs = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True,
+                            env={**clean, "PYTHONPATH": path, "TCSOLVE_CUDSS": "/mine.so"}).stdout
+    assert theirs.splitlines()[0] == "/mine.so"

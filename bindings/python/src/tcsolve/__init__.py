@@ -45,6 +45,28 @@ __version__: str = _core.version
 has_cuda: bool = _core.has_cuda
 
 
+def _name_cudss() -> None:
+    """The cuDSS of a package nvidia-cudss-cu13 or -cu12, which the loader does not look for; a file
+    that TCSOLVE_CUDSS names comes first. It is loaded where a solver asks for it."""
+    import os
+    import sys
+
+    for folder in sys.path:
+        packages = os.path.join(folder, "nvidia")
+        if not os.path.isdir(packages):
+            continue
+        for part in (f"cu{_core.cuda_version.partition('.')[0]}", "cudss"):
+            for name in ("libcudss.so.1", "libcudss.so.0"):
+                file = os.path.join(packages, part, "lib", name)
+                if os.path.exists(file):
+                    os.environ.setdefault("TCSOLVE_CUDSS", file)
+                    return
+
+
+if has_cuda:
+    _name_cudss()
+
+
 def read(path: str | PathLike[str]) -> Any:
     """The matrix in a file: Matrix Market, SciPy's .npz, PETSc's binary form, also compressed.
 

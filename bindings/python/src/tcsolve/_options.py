@@ -5,6 +5,7 @@ import json
 import numpy as np
 
 from . import _arrays, _core, _packages
+from ._errors import ShapeError
 
 AUTO = '{"solver": {"type": "auto"}, "preconditioner": {"type": "auto"}}'
 
@@ -105,16 +106,31 @@ def _nullspace(nullspace):
         if nullspace != "constant":
             raise ValueError("nullspace: 'constant', or vectors as an array of (n,) or (n, k)")
         return [], True
-    z = np.asarray(nullspace, dtype=np.float64)
-    return [list(column) for column in (z[:, None] if z.ndim == 1 else z).T], False
+    return vectors(nullspace).tolist(), False
+
+
+def vectors(z):
+    """An array of (n,) or (n, k), or None, as (k, n)."""
+    z = np.zeros((0, 0)) if z is None else np.asarray(z, dtype=np.float64)
+    if z.ndim not in (1, 2):
+        raise ShapeError(f"vectors as an array of {z.shape}; (n,) or (n, k)")
+    return np.ascontiguousarray((z[:, None] if z.ndim == 1 else z).T)
+
+
+def points(coordinates):
+    """An array of (nodes, 2) or (nodes, 3), or None."""
+    p = np.zeros((0, 2)) if coordinates is None else np.asarray(coordinates, dtype=np.float64)
+    if p.ndim != 2 or p.shape[1] not in (2, 3):
+        raise ShapeError(f"coordinates as an array of {p.shape}; (nodes, 2) or (nodes, 3)")
+    return np.ascontiguousarray(p)
 
 
 def place(options, method, M, symmetric, nullspace, device, threads, stream, keys):
-    vectors, constant = _nullspace(nullspace)
+    given, constant = _nullspace(nullspace)
     if constant:
         if isinstance(options, str):
             raise TypeError("options as text: give the nullspace there")
         options = dict(options or {})
         options["nullspace"] = {"constant": True}
     text, number = _options_text(options, method, M, symmetric, device, threads, keys)
-    return _core.Place(text, number, int(stream or 0), vectors)
+    return _core.Place(text, number, int(stream or 0), given)

@@ -13,7 +13,7 @@ import numpy as np
 from . import _arrays, _core, _packages
 from ._errors import ConvergenceWarning, CopyWarning, Error, ShapeError, Unsupported
 from ._info import Info, Infos
-from ._options import device_for, is_given_M, place
+from ._options import device_for, is_given_M, place, points, vectors
 
 
 class Solver:
@@ -40,6 +40,12 @@ class Solver:
     symmetric : bool, optional
         What is known of A, for the choices of auto, for factors, and for solves with A^T, which
         take A itself where it is True; by default its entries tell. It is believed.
+    block : int, optional
+        Unknowns of a node, rows that follow each other; by default the pattern tells.
+    coordinates : array of (nodes, 2) or (nodes, 3), optional
+        Of the nodes of a solid with as many unknowns each, for multigrid: rigid body modes.
+    near_nullspace : array of (n,) or (n, k), optional
+        Vectors that A nearly maps to zero, for multigrid, in the place of what it finds itself.
     device : "cpu", "cuda", "cuda:1", optional
         Where to compute; by default where A lies, and for one of the host a GPU where there is one.
         With functions as A or M, or a Solver as M: the host, and arrays of a device are copied,
@@ -63,14 +69,16 @@ class Solver:
     def __init__(self, A: Any = None, *, options: dict[str, Any] | str | None = None,
                  method: str | dict[str, Any] | None = None, M: Any = None, nullspace: Any = None,
                  symmetric: bool | None = None, device: str | None = None,
-                 stream: int | None = None, borrow: bool = True, threads: int = 0,
-                 **keys: Any) -> None:
+                 stream: int | None = None, borrow: bool = True, threads: int = 0, block: int = 0,
+                 coordinates: Any = None, near_nullspace: Any = None, **keys: Any) -> None:
         self._M = M if is_given_M(M) else None
         why = None
         if device is None:
             device, why = device_for(A, M)
         self._init(place(options, method, M, symmetric, nullspace, device, threads, stream, keys),
                    borrow, why)
+        if block or coordinates is not None or near_nullspace is not None:
+            self._core.set_nodes(int(block), points(coordinates), vectors(near_nullspace))
         if A is not None:
             self.set_matrix(A)
 
