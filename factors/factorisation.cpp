@@ -363,6 +363,11 @@ void Factorisation::make_inverse(Context& ctx) {
   });
 }
 
+std::shared_ptr<LinearOperator<float> const> Factorisation::on_floats(Context& ctx) const {
+  if (!first_.product) return float_product_of(name(), {inverse_->on_floats(ctx)});
+  return float_product_of(name(), {second_.floats->view(ctx), first_.floats->view(ctx)});
+}
+
 bool Factorisation::found_singular() const {
   if (joint_ ? !joint_->complete() : !factors_->complete) return false;
   // Of a Cholesky factorisation: not positive, and positive where the diagonal is a little larger.

@@ -116,6 +116,9 @@ class Factorisation final : public LinearOperator<double> {
   /// Complete factors of A have met pivots that vanish to rounding, as those of a singular A do.
   bool found_singular() const;
   std::uint64_t revision() const override { return revision_; }
+  /// Of `solves: isai` and `sweeps`, which are products (factors/apply/swept_inverse.hpp); null for
+  /// triangular solves, whose unknowns are FP64.
+  std::shared_ptr<LinearOperator<float> const> on_floats(Context&) const override;
   /// On the host, copied from the device where they were made there.
   std::shared_ptr<TriangularFactors const> factors(Context&) const;
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -19,6 +20,9 @@ class Identity final : public LinearOperator<T> {
   Cost cost(Index k) const override;
   std::string name() const override { return "identity"; }
   std::optional<Diagonal<T>> diagonal() const override { return Diagonal<T>{}; }
+  std::shared_ptr<LinearOperator<float> const> on_floats(Context&) const override {
+    return std::make_shared<Identity<float>>(this->rows());
+  }
   double norm_estimate() const override { return 1; }
   bool sums_exactly() const override { return std::is_same_v<T, double>; }
 

@@ -48,6 +48,12 @@ void ExplicitInverse::make_numbers(Context& ctx, CsrView<double> const& a) {
   maker_.numbers(ctx, here.view(), factors_);
 }
 
+std::shared_ptr<LinearOperator<float> const> ExplicitInverse::on_floats(Context& ctx) const {
+  std::vector<OperatorPtr<float>> factors;
+  for (StoredProduct const& f : factors_) factors.push_back(f.floats->view(ctx));
+  return float_product_of(name_, std::move(factors));
+}
+
 std::string ExplicitInverse::details() const {
   char ratio[32];
   std::snprintf(

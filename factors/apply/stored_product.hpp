@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <tcsolve/factors/apply/float_product.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
@@ -26,13 +27,18 @@ void by_stored_type(Real values, F const& f) {
 struct StoredProduct {
   CsrView<double> pattern;  ///< without values
   std::shared_ptr<LinearOperator<double>> product;
+  std::shared_ptr<FloatProduct> floats;  ///< the same on FP32 vectors
 
   /// New values, which lie where the pattern does.
   void update(Context& ctx, double const* values) const {
     if (pattern.entries == 0) return;
     CsrView<double> now = pattern;
     now.values = values;
+    take(ctx, now);
+  }
+  void take(Context& ctx, CsrView<double> const& now) const {
     product->update_values(ctx, now);
+    floats->follow(ctx);
   }
 };
 
@@ -42,7 +48,7 @@ struct StoredProduct {
 template <class S>
 void store(Context& ctx, Csr<double> a, StoredProduct& to) {
   if (to.product) {
-    if (a.entries() > 0) to.product->update_values(ctx, a.view());
+    if (a.entries() > 0) to.take(ctx, a.view());
     return;
   }
   auto const made = [&] {
@@ -52,7 +58,9 @@ void store(Context& ctx, Csr<double> a, StoredProduct& to) {
       return std::make_shared<CsrOperator<double, S>>(ctx, converted<S>(a));
   }();
   CsrView<S> const& at = made->view();
-  to = {{at.rows, at.cols, at.entries, at.offsets, at.columns, nullptr, at.space}, made};
+  to = {{at.rows, at.cols, at.entries, at.offsets, at.columns, nullptr, at.space},
+        made,
+        float_product<S>(made)};
 }
 
 }  // namespace tcsolve

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/factors/apply/swept_inverse.hpp>
 
+#include <string>
 #include <utility>
 
 #include <tcsolve/factors/apply/joint_inverse.hpp>
@@ -18,6 +19,58 @@ Csr<double> diagonal_matrix(std::vector<double> const& value) {
   }
   return m;
 }
+
+/// The costs of all products of an application.
+template <class T>
+Cost cost_of(SweptProducts<T> const& p, Index k) {
+  Cost total;
+  auto const add = [&](std::shared_ptr<LinearOperator<T> const> const& part, int times) {
+    if (!part) return;
+    total.flops += times * part->cost(k).flops;
+    total.bytes += times * part->cost(k).bytes;
+  };
+  add(p.enter, 1);
+  for (auto const* t : {&p.lower, &p.upper}) {
+    add(t->N, p.sweeps);
+    add(t->W, p.sweeps + 1);
+  }
+  add(p.pivots, 1);
+  add(p.leave, 1);
+  return total;
+}
+
+template <class T>
+Traits traits_of(SweptProducts<T> const& p) {
+  Traits traits = p.lower.N->traits();
+  traits.operations = false;
+  return traits;
+}
+
+template <class T>
+void prepare_all(Context& ctx, SweptProducts<T> const& p, Op op) {
+  for (auto const* part :
+       {&p.enter, &p.lower.N, &p.lower.W, &p.pivots, &p.upper.N, &p.upper.W, &p.leave})
+    if (*part) (*part)->prepare(ctx, op);
+}
+
+/// The same map on FP32 vectors.
+class OnFloats final : public LinearOperator<float> {
+ public:
+  OnFloats(std::string name, Index n, SweptProducts<float> products)
+      : LinearOperator<float>(n, n), name_(std::move(name)), products_(std::move(products)) {}
+  void prepare(Context& ctx, Op op) const override { prepare_all(ctx, products_, op); }
+  Traits traits() const override { return traits_of(products_); }
+  Cost cost(Index k) const override { return cost_of(products_, k); }
+  std::string name() const override { return name_; }
+
+ private:
+  void do_apply(Context& ctx, float alpha, In<float> x, float beta, Out<float> y,
+                Op op) const override {
+    products_.apply(ctx, alpha, x, beta, y, op);
+  }
+  std::string name_;
+  SweptProducts<float> products_;
+};
 
 }  // namespace
 
@@ -75,84 +128,53 @@ void SweptInverse<S>::update(Context& ctx, JointFactors const& factors, TwoSided
 }
 
 template <class S>
+SweptProducts<double> SweptInverse<S>::products() const {
+  return {sweeps_,
+          enter_.product,
+          {lower_.N.product, lower_.W.product},
+          pivots_.product,
+          {upper_.N.product, upper_.W.product},
+          leave_.product};
+}
+
+template <class S>
 void SweptInverse<S>::prepare(Context& ctx, Op op) const {
-  for (StoredProduct const* part :
-       {&enter_, &lower_.N, &lower_.W, &pivots_, &upper_.N, &upper_.W, &leave_})
-    if (part->product) part->product->prepare(ctx, op);
+  prepare_all(ctx, products(), op);
 }
 
 template <class S>
 Traits SweptInverse<S>::traits() const {
-  Traits traits = lower_.N.product->traits();
-  traits.operations = false;
-  return traits;
+  return traits_of(products());
 }
 
 template <class S>
 Cost SweptInverse<S>::cost(Index k) const {
-  Cost total;
-  auto const add = [&](StoredProduct const& part, int times) {
-    if (!part.product) return;
-    total.flops += times * part.product->cost(k).flops;
-    total.bytes += times * part.product->cost(k).bytes;
-  };
-  add(enter_, 1);
-  for (Triangle const* t : {&lower_, &upper_}) {
-    add(t->N, sweeps_);
-    add(t->W, sweeps_ + 1);
-  }
-  add(pivots_, 1);
-  add(leave_, 1);
-  return total;
-}
-
-/// y becomes y_sweeps, from b in y.
-template <class S>
-void SweptInverse<S>::solve(Context& ctx, Triangle const& t, Out<double> y, Op op) const {
-  if (!t.W.product) return sweep(ctx, t, y, op);
-  auto scope = ctx.arena().scope();
-  Out<double> const b = scope.template vectors<double>(rows(), y.cols);
-  Out<double> const r = scope.template vectors<double>(rows(), y.cols);
-  copy<double, double>(ctx, y, b);
-  t.W.product->apply(ctx, 1, b, 0, y, op);
-  for (int k = 0; k < sweeps_; ++k) {
-    // r = b - T y. With W^T and T^T this makes the transposed map: 2 W^T - W^T T^T W^T after a
-    // sweep.
-    axpby<double, double>(ctx, 1.0, b, 0.0, r);
-    axpby<double, double>(ctx, -1.0, y, 1.0, r);
-    t.N.product->apply(ctx, -1, y, 1, r, op);
-    t.W.product->apply(ctx, 1, r, 1, y, op);
-  }
-}
-
-/// The same with W = I.
-template <class S>
-void SweptInverse<S>::sweep(Context& ctx, Triangle const& t, Out<double> y, Op op) const {
-  auto scope = ctx.arena().scope();
-  Out<double> const b = scope.template vectors<double>(rows(), y.cols);
-  Out<double> const next = scope.template vectors<double>(rows(), y.cols);
-  copy<double, double>(ctx, y, b);
-  Out<double> from = y, to = next;
-  for (int k = 0; k < sweeps_; ++k) {
-    copy<double, double>(ctx, b, to);
-    t.N.product->apply(ctx, -1, from, 1, to, op);
-    std::swap(from, to);
-  }
-  if (from.data != y.data) copy<double, double>(ctx, from, y);
+  return cost_of(products(), k);
 }
 
 template <class S>
 void SweptInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y,
                                Op op) const {
-  bool const plain = op == Op::none;
-  auto scope = ctx.arena().scope();
-  Out<double> const t = scope.template vectors<double>(rows(), y.cols);
-  Out<double> const u = scope.template vectors<double>(rows(), y.cols);
-  (plain ? enter_ : leave_).product->apply(ctx, 1, x, 0, t, op);
-  solve(ctx, plain ? lower_ : upper_, t, op);
-  pivots_.product->apply(ctx, 1, t, 0, u, op);
-  solve(ctx, plain ? upper_ : lower_, u, op);
-  (plain ? leave_ : enter_).product->apply(ctx, alpha, u, beta, y, op);
+  products().apply(ctx, alpha, x, beta, y, op);
+}
+
+template <class S>
+std::shared_ptr<LinearOperator<float> const> SweptInverse<S>::on_floats(Context& ctx) const {
+  bool whole = true;
+  auto const view = [&](StoredProduct const& part) -> OperatorPtr<float> {
+    if (!part.product) return nullptr;
+    auto floats = part.floats->view(ctx);
+    whole = whole && floats != nullptr;
+    return floats;
+  };
+  SweptProducts<float> products{sweeps_,
+                                view(enter_),
+                                {view(lower_.N), view(lower_.W)},
+                                view(pivots_),
+                                {view(upper_.N), view(upper_.W)},
+                                view(leave_)};
+  if (!whole) return nullptr;
+  return std::make_shared<OnFloats>(name(), this->rows(), std::move(products));
 }
 
 template class SweptInverse<double>;

@@ -16,6 +16,7 @@
 
 #include <tcsolve/factors/apply/approximate_inverse.hpp>
 #include <tcsolve/factors/apply/stored_product.hpp>
+#include <tcsolve/factors/apply/swept_products.hpp>
 #include <tcsolve/factors/arrange/arrangement.hpp>
 #include <tcsolve/factors/make/incomplete.hpp>
 #include <tcsolve/factors/make/joint_factors.hpp>
@@ -46,6 +47,10 @@ class SweptInverse final : public LinearOperator<double> {
   Traits traits() const override;
   Cost cost(Index k) const override;
   std::string name() const override { return "swept_factors"; }
+  /// The same sweeps on FP32 vectors, with factors that are shared where S is narrower than FP64,
+  /// else rounded once (factors/apply/float_product.hpp). It follows update(). Null where an entry
+  /// leaves the range of FP32.
+  std::shared_ptr<LinearOperator<float> const> on_floats(Context&) const override;
 
  private:
   void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
@@ -54,8 +59,7 @@ class SweptInverse final : public LinearOperator<double> {
   struct Triangle {
     StoredProduct N, W;
   };
-  void solve(Context&, Triangle const&, Out<double> y, Op) const;
-  void sweep(Context&, Triangle const&, Out<double> y, Op) const;
+  SweptProducts<double> products() const;
 
   int sweeps_;
   StoredProduct enter_, pivots_, leave_;

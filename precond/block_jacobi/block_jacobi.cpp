@@ -51,35 +51,34 @@ bool finite_in(Real real, Eigen::MatrixXd const& inverse) {
                              : inverse.cwiseAbs().maxCoeff() < 65520.0;
 }
 
-}  // namespace
-
-template <class T>
-BlockJacobi<T>::BlockJacobi(Context& ctx, CsrView<double> const& a, BlockJacobiParams const& params)
-    : LinearOperator<T>(a.rows, a.rows) {
+/// The inverses of the blocks of a host matrix, each stored in `widest` at most.
+std::shared_ptr<InverseBlocks const> inverted(Context& ctx, CsrView<double> const& a,
+                                              BlockJacobiParams const& params, Real widest) {
   if (a.rows != a.cols)
     throw ShapeError(cat("block_jacobi needs a square matrix, this is ", a.rows, " x ", a.cols,
                          "; remove the preconditioner"));
   checked(params, "block_jacobi");
-  blocks_ = blocks_of(a, params);
+  auto made = std::make_shared<InverseBlocks>();
+  made->starts = blocks_of(a, params);
   std::vector<Index> start(a.rows), width(a.rows);
   std::vector<std::uint8_t> bytes(a.rows);
   std::vector<Offset> offset(a.rows), offset_t(a.rows);
   std::vector<std::byte> values, transposed;
-  for (std::size_t k = 0; k + 1 < blocks_.size(); ++k) {
-    Index const first = blocks_[k], b = blocks_[k + 1] - first;
-    InverseBlock const made = inverse_block(a, first, b);
-    Real const real = stored_type(made, params.values, real_of<T>);
-    if (!finite_in(real, made.inverse))
+  for (std::size_t k = 0; k + 1 < made->starts.size(); ++k) {
+    Index const first = made->starts[k], b = made->starts[k + 1] - first;
+    InverseBlock const block = inverse_block(a, first, b);
+    Real const real = stored_type(block, params.values, widest);
+    if (!finite_in(real, block.inverse))
       throw SetupError(cat("block_jacobi: the inverse of the block of rows ", first + 1, " to ",
                            first + b, " is beyond the range of its stored type",
                            "; take 'values: adaptive' or another preconditioner"));
-    (real == Real::f64 ? in_f64_ : real == Real::f32 ? in_f32_ : in_f16_) += 1;
-    stored_ += static_cast<double>(b) * b;
+    (real == Real::f64 ? made->in_f64 : real == Real::f32 ? made->in_f32 : made->in_f16) += 1;
+    made->count += static_cast<double>(b) * b;
     auto const at = static_cast<Offset>(values.size());
     values.resize(values.size() + block_bytes(b, real));
     transposed.resize(values.size());
-    write(real, made.inverse, values.data() + at);
-    write(real, made.inverse.transpose(), transposed.data() + at);
+    write(real, block.inverse, values.data() + at);
+    write(real, block.inverse.transpose(), transposed.data() + at);
     for (Index i = 0; i < b; ++i) {
       start[first + i] = first;
       width[first + i] = b;
@@ -89,21 +88,34 @@ BlockJacobi<T>::BlockJacobi(Context& ctx, CsrView<double> const& a, BlockJacobiP
     }
   }
   for (Offset& t : offset_t) t += static_cast<Offset>(values.size());
-  start_ = to_space(ctx, start.data(), start.size());
-  width_ = to_space(ctx, width.data(), width.size());
-  bytes_ = to_space(ctx, bytes.data(), bytes.size());
-  offset_ = to_space(ctx, offset.data(), offset.size());
-  offset_t_ = to_space(ctx, offset_t.data(), offset_t.size());
-  values_ = Array<std::byte>(ctx.space(), 2 * values.size());
-  copy_bytes(ctx, values_.data(), ctx.space(), values.data(), Space::host, values.size());
-  copy_bytes(ctx, values_.data() + values.size(), ctx.space(), transposed.data(), Space::host,
+  made->start = to_space(ctx, start.data(), start.size());
+  made->width = to_space(ctx, width.data(), width.size());
+  made->bytes = to_space(ctx, bytes.data(), bytes.size());
+  made->offset = to_space(ctx, offset.data(), offset.size());
+  made->offset_t = to_space(ctx, offset_t.data(), offset_t.size());
+  made->values = Array<std::byte>(ctx.space(), 2 * values.size());
+  copy_bytes(ctx, made->values.data(), ctx.space(), values.data(), Space::host, values.size());
+  copy_bytes(ctx, made->values.data() + values.size(), ctx.space(), transposed.data(), Space::host,
              transposed.size());
+  return made;
+}
+
+}  // namespace
+
+template <class T>
+BlockJacobi<T>::BlockJacobi(Context& ctx, CsrView<double> const& a, BlockJacobiParams const& params)
+    : BlockJacobi(inverted(ctx, a, params, real_of<T>)) {}
+
+template <class T>
+std::shared_ptr<LinearOperator<float> const> BlockJacobi<T>::on_floats(Context&) const {
+  return std::shared_ptr<BlockJacobi<float>>(new BlockJacobi<float>(stored_));
 }
 
 template <class T>
 Traits BlockJacobi<T>::traits() const {
-  Real const widest = in_f64_ > 0 ? Real::f64 : in_f32_ > 0 ? Real::f32 : Real::f16;
-  return {.precision = {blocks_.size() > 1 ? widest : real_of<T>, Real::f64, Real::f64},
+  InverseBlocks const& s = *stored_;
+  Real const widest = s.in_f64 > 0 ? Real::f64 : s.in_f32 > 0 ? Real::f32 : Real::f16;
+  return {.precision = {s.starts.size() > 1 ? widest : real_of<T>, Real::f64, Real::f64},
           .transpose = true,
           .isolates_nonfinite = false,
           .operations = true};
@@ -111,32 +123,34 @@ Traits BlockJacobi<T>::traits() const {
 
 template <class T>
 Cost BlockJacobi<T>::cost(Index k) const {
-  double const bytes = static_cast<double>(values_.size()) / 2, n = this->rows();
-  return {2 * stored_ * k, bytes + n * (17 + 2.0 * k * sizeof(T)), 1};
+  double const bytes = static_cast<double>(stored_->values.size()) / 2, n = this->rows();
+  return {2 * stored_->count * k, bytes + n * (17 + 2.0 * k * sizeof(T)), 1};
 }
 
 template <class T>
 Index BlockJacobi<T>::stored_in(Real real) const {
-  return real == Real::f64   ? in_f64_
-         : real == Real::f32 ? in_f32_
-         : real == Real::f16 ? in_f16_
+  return real == Real::f64   ? stored_->in_f64
+         : real == Real::f32 ? stored_->in_f32
+         : real == Real::f16 ? stored_->in_f16
                              : 0;
 }
 
 template <class T>
 std::string BlockJacobi<T>::details() const {
-  std::string text = cat(blocks_.size() - 1, " blocks");
+  InverseBlocks const& s = *stored_;
+  std::string text = cat(s.starts.size() - 1, " blocks");
   for (auto const& [count, name] :
-       {std::pair{in_f64_, "fp64"}, {in_f32_, "fp32"}, {in_f16_, "fp16"}})
+       {std::pair{s.in_f64, "fp64"}, {s.in_f32, "fp32"}, {s.in_f16, "fp16"}})
     if (count > 0) text += cat(", ", count, " in ", name);
   return text;
 }
 
 template <class T>
 void BlockJacobi<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
-  Offset const* offset = op == Op::none ? offset_.data() : offset_t_.data();
-  submit(ctx, BlockMultiply<T>{y.size(), alpha, start_.data(), width_.data(), bytes_.data(), offset,
-                               values_.data(), x, beta, y});
+  InverseBlocks const& s = *stored_;
+  Offset const* offset = op == Op::none ? s.offset.data() : s.offset_t.data();
+  submit(ctx, BlockMultiply<T>{y.size(), alpha, s.start.data(), s.width.data(), s.bytes.data(),
+                               offset, s.values.data(), x, beta, y});
 }
 
 template class BlockJacobi<double>;

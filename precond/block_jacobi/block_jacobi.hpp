@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,18 @@ struct BlockJacobiParams {
 /// rows pair up that way, groups of neighbouring rows up to max_block.
 std::vector<Index> find_blocks(Pattern const& a, Index max_block);
 
+/// B^-1 as it lies in a Context's space.
+struct InverseBlocks {
+  std::vector<Index> starts;
+  Array<Index> start, width;       ///< of the block that a row belongs to
+  Array<std::uint8_t> bytes;       ///< of each of its values
+  Array<Offset> offset, offset_t;  ///< of a row of B^-1 among the bytes, and of its transpose
+  Array<std::byte> values;         ///< row by row, then once more transposed
+  Index in_f64 = 0, in_f32 = 0, in_f16 = 0;  ///< blocks
+  double count = 0;                          ///< values, once
+  Index rows() const { return static_cast<Index>(start.size()); }
+};
+
 /// Each block is inverted once, densely, with partial pivoting, in FP64 on the host, and stored in
 /// a type of its own, at most T's (precond/block_jacobi/inverse_block.hpp).
 /// Memory: twice the sum of block^2 values; bytes per application: half of that and 2 n values.
@@ -57,21 +70,22 @@ class BlockJacobi final : public LinearOperator<T> {
   Traits traits() const override;
   Cost cost(Index k) const override;
   std::string name() const override { return "block_jacobi"; }
+  /// Of the same stored inverses, whatever their types: sums are FP64 anyway, so that nothing of
+  /// them is lost or copied. Cost: none.
+  std::shared_ptr<LinearOperator<float> const> on_floats(Context&) const override;
   /// "12 blocks in fp64, 400 in fp16".
   std::string details() const override;
-  std::vector<Index> const& blocks() const { return blocks_; }
+  std::vector<Index> const& blocks() const { return stored_->starts; }
   /// How many blocks are stored in this type.
   Index stored_in(Real real) const;
 
  private:
+  template <class U>
+  friend class BlockJacobi;
+  explicit BlockJacobi(std::shared_ptr<InverseBlocks const> blocks)
+      : LinearOperator<T>(blocks->rows(), blocks->rows()), stored_(std::move(blocks)) {}
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
-  std::vector<Index> blocks_;
-  Array<Index> start_, width_;       // of the block that a row belongs to
-  Array<std::uint8_t> bytes_;        // of each of its values
-  Array<Offset> offset_, offset_t_;  // of a row of B^-1 among the bytes, and of its transpose
-  Array<std::byte> values_;          // row by row, then once more transposed
-  Index in_f64_ = 0, in_f32_ = 0, in_f16_ = 0;  // blocks
-  double stored_ = 0;                           // values, once
+  std::shared_ptr<InverseBlocks const> stored_;  // by the operator on FP32 vectors, too
 };
 
 /// Of several ranks no block reaches across.

@@ -4,28 +4,53 @@
 #include <tcsolve/configs/schema/checked.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 
+#include <tcsolve/operators/cast.hpp>
 #include <tcsolve/precond/spectrum.hpp>
 
 namespace tcsolve {
 
-Chebyshev::Chebyshev(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
-                     ChebyshevParams const& params)
-    : LinearOperator<double>(A->rows(), A->cols()),
-      A_(std::move(A)),
-      M_(std::move(M)),
-      degree_(checked(params, "chebyshev").degree) {
-  if (A_->rows() != A_->cols())
-    throw ShapeError(cat("chebyshev needs a square operator, ", A_->name(), " is ", A_->rows(),
-                         " x ", A_->cols()));
-  // Lanczos approaches lambda_max from below; beyond it the polynomial would grow.
-  high_ = ctx.communicator().global_size(A_->rows()) == 0
-              ? 1.0
-              : 1.1 * estimate_spectrum(ctx, *A_, *M_, params.lanczos_steps, "chebyshev").largest;
-  low_ = high_ / params.eig_ratio;
+namespace {
+
+/// Lanczos approaches lambda_max from below; beyond it the polynomial would grow.
+Chebyshev::Interval interval(Context& ctx, LinearOperator<double> const& A,
+                             LinearOperator<double> const& M, ChebyshevParams const& params) {
+  checked(params, "chebyshev");
+  if (A.rows() != A.cols())
+    throw ShapeError(
+        cat("chebyshev needs a square operator, ", A.name(), " is ", A.rows(), " x ", A.cols()));
+  double high = 1;
+  if (ctx.communicator().global_size(A.rows()) > 0)
+    high = 1.1 * estimate_spectrum(ctx, A, M, params.lanczos_steps, "chebyshev").largest;
+  return {high / params.eig_ratio, high};
 }
 
-Traits Chebyshev::traits() const {
+}  // namespace
+
+Chebyshev::Chebyshev(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
+                     ChebyshevParams const& params)
+    : ChebyshevIteration(A, M, params.degree, interval(ctx, *A, *M, params)) {}
+
+template <class T>
+std::shared_ptr<LinearOperator<float> const> ChebyshevIteration<T>::on_floats(Context& ctx) const {
+  if constexpr (std::is_same_v<T, double>) {
+    constexpr int far = 60;
+    double const size = ctx.communicator().agree(A_->norm_estimate());
+    if (!std::isfinite(size) || size == 0 || std::abs(std::ilogb(size)) > far) return nullptr;
+    OperatorPtr<float> A = A_->on_floats(ctx);
+    if (!A) return nullptr;
+    return std::make_shared<ChebyshevIteration<float>>(
+        std::move(A), on_vectors_of<float>(ctx, M_), degree_,
+        ChebyshevIteration<float>::Interval{low_, high_});
+  } else {
+    return nullptr;
+  }
+}
+
+template <class T>
+Traits ChebyshevIteration<T>::traits() const {
   Traits const a = A_->traits(), m = M_->traits();
   return {.precision = a.precision,
           .fixed = a.fixed && m.fixed,
@@ -35,14 +60,17 @@ Traits Chebyshev::traits() const {
               a.operations && m.operations};  // r, d and sum then lie in the recording's workspace
 }
 
-Cost Chebyshev::cost(Index k) const {
+template <class T>
+Cost ChebyshevIteration<T>::cost(Index k) const {
   Cost a = A_->cost(k), m = M_->cost(k);
-  double n = double(rows()) * k;
+  double n = double(this->rows()) * k;
   return {(degree_ - 1) * a.flops + degree_ * m.flops + 8 * n * degree_,
-          (degree_ - 1) * a.bytes + degree_ * m.bytes + 9 * 8 * n * degree_, a.stored_per_entry};
+          (degree_ - 1) * a.bytes + degree_ * m.bytes + 9 * sizeof(T) * n * degree_,
+          a.stored_per_entry};
 }
 
-double Chebyshev::advance(Context& ctx, double applications) const {
+template <class T>
+double ChebyshevIteration<T>::advance(Context& ctx, double applications) const {
   double const with_A = degree_ - 1, with_M = degree_;
   double const patience = M_->advance(ctx, with_M * applications) / with_M;
   if (with_A == 0) return patience;  // of degree 1, it never applies A
@@ -51,25 +79,30 @@ double Chebyshev::advance(Context& ctx, double applications) const {
 
 // Saad's symbols: theta and delta are the centre and half width of the interval, sigma = theta /
 // delta.
-void Chebyshev::do_apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y,
-                         Op) const {
+template <class T>
+void ChebyshevIteration<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
   auto scope = ctx.arena().scope();
-  Out<double> r = scope.vectors<double>(x.rows, x.cols), d = scope.vectors<double>(x.rows, x.cols),
-              sum = scope.vectors<double>(x.rows, x.cols);
+  Out<T> r = scope.template vectors<T>(x.rows, x.cols),
+         d = scope.template vectors<T>(x.rows, x.cols),
+         sum = scope.template vectors<T>(x.rows, x.cols);
   double theta = (high_ + low_) / 2, delta = (high_ - low_) / 2, sigma = theta / delta,
          rho = 1 / sigma;
-  copy<double, double>(ctx, x, r);
-  M_->apply(ctx, 1 / theta, r, 0, d);  // d = M r / theta
-  copy<double, double>(ctx, d, sum);
+  copy<T, T>(ctx, x, r);
+  M_->apply(ctx, T(1 / theta), r, T(0), d);  // d = M r / theta
+  copy<T, T>(ctx, d, sum);
   for (int k = 1; k < degree_; ++k) {
-    A_->apply(ctx, -1, d, 1, r);  // r -= A d
+    A_->apply(ctx, T(-1), d, T(1), r);  // r -= A d
     double next = 1 / (2 * sigma - rho);
-    M_->apply(ctx, 2 * next / delta, r, next * rho, d);  // d = rho' rho d + (2 rho' / delta) M r
-    axpby<double, double>(ctx, 1.0, d, 1.0, sum);
+    // d = rho' rho d + (2 rho' / delta) M r
+    M_->apply(ctx, T(2 * next / delta), r, T(next * rho), d);
+    axpby<T, T>(ctx, 1.0, d, 1.0, sum);
     rho = next;
   }
-  axpby<double, double>(ctx, alpha, sum, beta, y);
+  axpby<T, T>(ctx, alpha, sum, beta, y);
 }
+
+template class ChebyshevIteration<double>;
+template class ChebyshevIteration<float>;
 
 namespace {
 

@@ -3,16 +3,30 @@
 /// (Saad 2003, Algorithm 12.1). A and the inner M symmetric positive definite.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <utility>
+
 #include <tcsolve/precond/over_ranks.hpp>
 #include <tcsolve/precond/smoother.hpp>
 
 namespace tcsolve {
 
-/// bytes per application: degree products with A and M and 9 n values each.
-class Chebyshev final : public LinearOperator<double> {
+/// On vectors of T. bytes per application: degree products with A and M and 9 n values each.
+template <class T>
+class ChebyshevIteration : public LinearOperator<T> {
  public:
-  Chebyshev(Context&, OperatorPtr<double> A, OperatorPtr<double> M,
-            ChebyshevParams const& params = {});
+  /// Of the eigenvalues of M A that it covers.
+  struct Interval {
+    double low, high;
+  };
+  ChebyshevIteration(OperatorPtr<T> A, OperatorPtr<T> M, int degree, Interval covered)
+      : LinearOperator<T>(A->rows(), A->cols()),
+        A_(std::move(A)),
+        M_(std::move(M)),
+        degree_(degree),
+        low_(covered.low),
+        high_(covered.high) {}
 
   Traits traits() const override;
   Cost cost(Index k) const override;
@@ -20,13 +34,23 @@ class Chebyshev final : public LinearOperator<double> {
   double advance(Context&, double applications) const override;
   std::uint64_t revision() const override { return A_->revision() + M_->revision(); }
   double lambda_max() const { return high_; }
+  /// The same polynomial, of A and M on FP32 vectors, each as it is stored for them. Null where A
+  /// has none, since a cast around all of it is less than one around each product, and where A is
+  /// of a size beyond 2^+-60, since what lies between M and A would near the ends of their range.
+  std::shared_ptr<LinearOperator<float> const> on_floats(Context&) const override;
 
  private:
-  void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
-                Op) const override;
-  OperatorPtr<double> A_, M_;
+  void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+  OperatorPtr<T> A_, M_;
   int degree_;
   double low_, high_;
+};
+
+/// For the eigenvalues that Lanczos finds.
+class Chebyshev final : public ChebyshevIteration<double> {
+ public:
+  Chebyshev(Context&, OperatorPtr<double> A, OperatorPtr<double> M,
+            ChebyshevParams const& params = {});
 };
 
 class ChebyshevFactory final : public PreconditionerFactory, public OverRanks {

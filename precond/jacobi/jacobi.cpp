@@ -29,6 +29,7 @@ void Jacobi<T>::update(Context& ctx, CsrView<S> const& a) {
   double* counts = scope.template take<double>(3);
   submit(ctx, InverseDiagonal<S, T>{a.rows, a, inverse_.data(), counts});
   auto count = to_host(ctx, counts, ctx.space(), 3);
+  if (floats_) fits_ = round(ctx);
   if (count[0] == 0 && count[2] == 0) return;
   auto inverse = to_host(ctx, inverse_);
   for (Index i = 0; i < a.rows; ++i)
@@ -60,15 +61,29 @@ void Jacobi<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y, double* s
   submit(ctx, MultiplyDot<T>{y.rows, alpha, inverse_.data(), x.data, y.data, sigma});
 }
 
+/// floats_ takes the entries at hand. False where one of them leaves the range of FP32.
 template <class T>
-std::shared_ptr<LinearOperator<float> const> Jacobi<T>::on_floats(Context& ctx) const {
+bool Jacobi<T>::round(Context& ctx) const {
   if constexpr (std::is_same_v<T, double>) {
     auto scope = ctx.arena().scope();
     double* const lost = scope.template take<double>(1);
-    Array<float> inverse(ctx.space(), inverse_.size());
-    submit(ctx, RoundDiagonal{this->rows(), inverse_.data(), inverse.data(), lost});
-    if (to_host(ctx, lost, ctx.space(), 1).front() > 0) return nullptr;
-    return std::shared_ptr<Jacobi<float>>(new Jacobi<float>(std::move(inverse)));
+    submit(ctx, RoundDiagonal{this->rows(), inverse_.data(), floats_->inverse_.data(), lost});
+    return to_host(ctx, lost, ctx.space(), 1).front() == 0;
+  } else {
+    return false;
+  }
+}
+
+template <class T>
+std::shared_ptr<LinearOperator<float> const> Jacobi<T>::on_floats(Context& ctx) const {
+  if constexpr (std::is_same_v<T, double>) {
+    std::lock_guard const one(mutex_);
+    if (!floats_) {
+      Context::Entry const entry(ctx);
+      floats_.reset(new Jacobi<float>(Array<float>(ctx.space(), inverse_.size())));
+      fits_ = round(ctx);
+    }
+    return fits_ ? floats_ : nullptr;
   } else {
     return nullptr;
   }

@@ -2,6 +2,9 @@
 /// M = D^-1, D the diagonal of A (Saad 2003, section 4.1).
 #pragma once
 
+#include <memory>
+#include <mutex>
+
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/csr_view.hpp>
@@ -23,7 +26,8 @@ class Jacobi final : public LinearOperator<T> {
   template <class S>
   void update(Context&, CsrView<S> const& a);
 
-  /// Of the same entries in FP32; null where one of them leaves its range. Cost: one pass.
+  /// Of the same entries in FP32, made at the first call and kept, so that update() reaches it;
+  /// null where an entry leaves the range of FP32. Cost: one pass.
   std::shared_ptr<LinearOperator<float> const> on_floats(Context&) const override;
   std::optional<Diagonal<T>> diagonal() const override { return Diagonal<T>{inverse_.data()}; }
   Traits traits() const override;
@@ -38,7 +42,12 @@ class Jacobi final : public LinearOperator<T> {
         inverse_(std::move(inverse)) {}
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
+  bool round(Context&) const;
   Array<T> inverse_;
+  /// On FP32 vectors, and whether they hold all entries.
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<Jacobi<float>> floats_;
+  mutable bool fits_ = false;
 };
 
 class JacobiFactory final : public PreconditionerFactory, public OverRanks {
