@@ -55,12 +55,12 @@ void register_solvers(SolverRegistry& r) {
                     "cg that learns a space from each solve of a sequence; A and M as for cg");
   r.add<BlockCg>("block_cg", "cg on many right-hand sides together; A and M as for cg");
   r.add<BlockGmres>("block_gmres", "gmres on many right-hand sides together; any square A");
-  r.add<PseudoBlockCg>("pseudo_block_cg",
-                       "cg on each of many right-hand sides, sharing products; A and M as for cg");
+  add<PseudoBlockCg>(r, "pseudo_block_cg",
+                     "cg on each of many right-hand sides, sharing products; A and M as for cg");
   r.add<PseudoBlockGmres>("pseudo_block_gmres",
                           "gmres on each of many right-hand sides, sharing products");
-  r.add<PseudoBlockBicgstab>("pseudo_block_bicgstab",
-                             "bicgstab on each of many right-hand sides, sharing products");
+  add<PseudoBlockBicgstab>(r, "pseudo_block_bicgstab",
+                           "bicgstab on each of many right-hand sides, sharing products");
   add<Minres>(r, "minres", "minimal residuals; A symmetric, M symmetric positive definite");
   add<Bicgstab>(r, "bicgstab", "BiCGStab, right preconditioned; any square A");
   add<Gmres>(r, "gmres", "restarted GMRES, right or left preconditioned; any square A");

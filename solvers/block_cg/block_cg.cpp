@@ -13,7 +13,7 @@
 namespace tcsolve {
 
 double const* BlockCgMethod::do_allocate(Context& ctx) {
-  BlockSystem const& s = system();
+  BlockSystem<double> const& s = system();
   Index const n = s.A->rows(), w = s.columns();
   for (MultiVector<double>* v : {&P_, &Q_, &W_}) v->resize(ctx.space(), n, w);
   small_.resize(ctx.space(), BlockCgScalars::doubles(w));
@@ -38,7 +38,7 @@ double const* BlockCgMethod::do_allocate(Context& ctx) {
 /// Z = M R, which is R itself without a preconditioner, and what is wanted of it: the norms of R's
 /// columns, the diagonal of Z^T R and, but for the first Z, Z^T Q.
 In<double> BlockCgMethod::precondition(Context& ctx, bool first) {
-  BlockSystem& s = system();
+  BlockSystem<double>& s = system();
   In<double> const R = s.R;
   if (s.preconditioned) {
     gram(ctx, R, R, k_.RR);
@@ -115,8 +115,8 @@ void BlockCgMethod::classify_stop(Context& ctx, LoopState& state) {
 }
 
 BlockCg::BlockCg(BlockCgParams const& params)
-    : BlockSolver(std::make_unique<BlockCgMethod>(), params.stopping, params.execution,
-                  params.columns, {.count = params.enlarge, .compare = params.compare}) {
+    : BlockSolver<double>(std::make_unique<BlockCgMethod>(), params.stopping, params.execution,
+                          params.columns, {.count = params.enlarge, .compare = params.compare}) {
   checked(params, name());
 }
 

@@ -60,7 +60,7 @@ struct BlockCgParams {
 /// Per iteration with k columns: one product with A and one with M of n x k, 18 passes over n x k
 /// values, 21 where columns are dependent, one fewer where A makes P^T Q in the pass of the
 /// product. Memory: 9 blocks of n x k and 6 vectors.
-class BlockCgMethod final : public BlockMethod {
+class BlockCgMethod final : public BlockMethod<double> {
  public:
   MethodFacts facts() const override {
     return {.name = "block_cg",
@@ -80,7 +80,7 @@ class BlockCgMethod final : public BlockMethod {
   BlockCgScalars k_{};
 };
 
-class BlockCg final : public BlockSolver {
+class BlockCg final : public BlockSolver<double> {
  public:
   using Params = BlockCgParams;
   /// Throws ConfigError where a parameter is outside its range.

@@ -20,7 +20,7 @@ MethodFacts BlockGmresMethod::facts() const {
 }
 
 double const* BlockGmresMethod::do_allocate(Context& ctx) {
-  BlockSystem const& s = system();
+  BlockSystem<double> const& s = system();
   Index const n = s.A->rows(), w = s.columns();
   for (MultiVector<double>* v : {&U_, &W_}) v->resize(ctx.space(), n, w);
   Z_.resize(ctx.space(), n, w);
@@ -64,7 +64,7 @@ void BlockGmresMethod::begin(Context& ctx) {
 
 // Symbols as in Saad; V_j is U while it is made, and W is its successor.
 void BlockGmresMethod::step(Context& ctx) {
-  BlockSystem const& s = system();
+  BlockSystem<double> const& s = system();
   Out<double> const U = U_, W = W_, Z = Z_;
   Index const w = U.cols;
 
@@ -83,7 +83,7 @@ void BlockGmresMethod::step(Context& ctx) {
 }
 
 void BlockGmresMethod::complete(Context& ctx) {
-  BlockSystem& s = system();
+  BlockSystem<double>& s = system();
   BlockBasis V = basis();
   V.count = H_.used;
   submit(ctx, BlockGmresSolve{H_});  // Y = R^-1 g
@@ -93,8 +93,8 @@ void BlockGmresMethod::complete(Context& ctx) {
 }
 
 BlockGmres::BlockGmres(BlockGmresParams const& params)
-    : BlockSolver(std::make_unique<BlockGmresMethod>(params.restart), params.stopping,
-                  params.execution, params.columns) {
+    : BlockSolver<double>(std::make_unique<BlockGmresMethod>(params.restart), params.stopping,
+                          params.execution, params.columns) {
   checked(params, name());
 }
 

@@ -45,7 +45,7 @@ struct BlockGmresParams {
 
 /// Per iteration j with w columns: one product with A and one with M of n x w, 4 j + 17 passes over
 /// n x w values. Memory: m + 9 blocks of n x w, 6 vectors, and (m w)^2 values.
-class BlockGmresMethod final : public BlockMethod {
+class BlockGmresMethod final : public BlockMethod<double> {
  public:
   explicit BlockGmresMethod(Index restart) : restart_(restart) {}
   MethodFacts facts() const override;
@@ -66,7 +66,7 @@ class BlockGmresMethod final : public BlockMethod {
   BlockHessenberg H_{};
 };
 
-class BlockGmres final : public BlockSolver {
+class BlockGmres final : public BlockSolver<double> {
  public:
   using Params = BlockGmresParams;
   /// Throws ConfigError where a parameter is outside its range.

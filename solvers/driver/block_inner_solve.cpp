@@ -11,7 +11,8 @@
 
 namespace tcsolve {
 
-SolveReport BlockSolver::approximate(In<double> b, Out<double> x) {
+template <class T>
+SolveReport BlockSolver<T>::approximate(In<double> b, Out<double> x) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   if (ctx_ == nullptr) throw ShapeError(cat(facts_.name, ": approximate before setup"));
   require_vectors(facts_.name, system_.A->rows(), system_.A->cols(), b, x);
@@ -31,7 +32,9 @@ SolveReport BlockSolver::approximate(In<double> b, Out<double> x) {
 }
 
 /// x = what the method makes of b from x = 0.
-void BlockSolver::approach(ColumnState& c, In<double> b, Out<double> x, Clock::time_point start) {
+template <class T>
+void BlockSolver<T>::approach(ColumnState& c, In<double> b, Out<double> x,
+                              Clock::time_point start) {
   Context& ctx = *ctx_;
   SolveReport& report = c.report;
   fill<double>(ctx, x, 0);
@@ -54,8 +57,9 @@ void BlockSolver::approach(ColumnState& c, In<double> b, Out<double> x, Clock::t
 }
 
 /// One run; a method that restarts goes on from b - A x while it has steps left.
-void BlockSolver::approximate_more(ColumnState& c, In<double> b, Out<double> x,
-                                   Clock::time_point start) {
+template <class T>
+void BlockSolver<T>::approximate_more(ColumnState& c, In<double> b, Out<double> x,
+                                      Clock::time_point start) {
   Context& ctx = *ctx_;
   SolveReport& report = c.report;
   Run const run = this->run({&c}, stopping_.max_iters - report.iterations, start);
@@ -63,8 +67,8 @@ void BlockSolver::approximate_more(ColumnState& c, In<double> b, Out<double> x,
   report.iterations += run.state.iteration;
   report.value = end.value;
   PowerOfTwo const two(c.exponent - exponent_);
-  In<double> const d = correction(0);
-  submit(ctx, Correct<double>{x.rows, two.factor, two.factor2, d.data, x.data, x.data});
+  In<T> const d = correction(0);
+  submit(ctx, Correct<T>{x.rows, two.factor, two.factor2, d.data, x.data, x.data});
   if (end.stop == Stop::cycle_end && report.iterations < stopping_.max_iters) {
     judged_.A_true->residual(ctx, b, x, residuals_);
     report.true_residual = norm<double>(ctx, residuals_);
@@ -78,5 +82,15 @@ void BlockSolver::approximate_more(ColumnState& c, In<double> b, Out<double> x,
                                       : end.stop,
         end.cause);
 }
+
+#define TCSOLVE_INSTANTIATE(T)                                                          \
+  template SolveReport BlockSolver<T>::approximate(In<double>, Out<double>);            \
+  template void BlockSolver<T>::approach(ColumnState&, In<double>, Out<double>,         \
+                                         Clock::time_point);                            \
+  template void BlockSolver<T>::approximate_more(ColumnState&, In<double>, Out<double>, \
+                                                 Clock::time_point);
+TCSOLVE_INSTANTIATE(double)
+TCSOLVE_INSTANTIATE(float)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/reductions.hpp>
+#include <tcsolve/operators/cast.hpp>
 #include <tcsolve/operators/column.hpp>
 #include <tcsolve/solvers/driver/column_ops.hpp>
 #include <tcsolve/solvers/driver/require_vectors.hpp>
@@ -24,17 +26,21 @@ MultiView<T> columns_of(MultiView<T> const& v, Index first, Index count) {
   return {v.data + v.offset(0, first), v.rows, count, v.ld, v.layout, v.space};
 }
 
-/// Beyond 2^+-200 an operator is scaled, lest squares of a product leave the range of FP64.
+/// Beyond 2^+-200 an operator is scaled, lest squares of a product leave the range of FP64; on FP32
+/// vectors sooner, lest a product leaves theirs.
+template <class T>
 int exponent_beyond(double size) {
-  constexpr int far = 200, furthest = 1000;
+  constexpr bool wide = std::is_same_v<T, double>;
+  constexpr int far = wide ? 200 : 20, furthest = wide ? 1000 : 120;  // 2^e is a T
   bool const scalable = std::isfinite(size) && size != 0 && std::abs(std::ilogb(size)) > far;
   return scalable ? std::clamp(std::ilogb(size), -furthest, furthest) : 0;
 }
 
 }  // namespace
 
-BlockSolver::BlockSolver(std::unique_ptr<BlockMethod> method, StoppingParams const& stopping,
-                         Execution execution, Index columns, BlockParts parts)
+template <class T>
+BlockSolver<T>::BlockSolver(std::unique_ptr<BlockMethod<T>> method, StoppingParams const& stopping,
+                            Execution execution, Index columns, BlockParts parts)
     : method_(std::move(method)),
       facts_(method_->facts()),
       stopping_(stopping),
@@ -43,8 +49,9 @@ BlockSolver::BlockSolver(std::unique_ptr<BlockMethod> method, StoppingParams con
       parts_(parts.count),
       compares_(parts.compare) {}
 
-void BlockSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
-                        OperatorPtr<double> A_true) {
+template <class T>
+void BlockSolver<T>::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M,
+                           OperatorPtr<double> A_true) {
   if (!A_true) A_true = A;
   require_operators<double>(facts_.name, true, A, M, A_true);
   Context::Entry const entry(ctx);
@@ -52,42 +59,48 @@ void BlockSolver::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double>
   ctx_ = nullptr;  // whatever throws from here on leaves a solver that solve() refuses
   frame_.setup(ctx, facts_.name, A_true);
   Index const n = A->rows();
-  system_.A = std::move(A);
+  system_.A = on_vectors_of<T>(ctx, std::move(A));
   system_.preconditioned = M != nullptr;
-  system_.M = M ? frame_.around(std::move(M)) : std::make_shared<Identity<double>>(n);
+  M = frame_.around(std::move(M));
+  system_.M = M ? on_vectors_of<T>(ctx, M) : std::make_shared<Identity<T>>(n);
   auto const stored = [](auto const& op) { return roundoff(op->traits().precision.storage); };
   bool const rounded = stored(system_.A) > stored(A_true);
   double const norm_A = ctx.communicator().agree(A_true->norm_estimate());
-  judged_ = {&ctx, facts_.name, stopping_, std::move(A_true), norm_A, 0x1p-53, rounded};
+  judged_ = {&ctx,   facts_.name,          stopping_, std::move(A_true),
+             norm_A, roundoff(real_of<T>), rounded};
   judged_.prepare();
   width_ = 0;  // the next solve records its step
   compared_.clear();
-  for (Vector<double>* v : {&b_, &x_, &r_, &trial_, &d_}) v->resize(ctx.space(), n);
+  for (Vector<double>* v : {&b_, &x_, &r_, &trial_}) v->resize(ctx.space(), n);
+  d_.resize(ctx.space(), n);
   Deadline const deadline = deadline_after(Clock::now(), stopping_.time_limit);
-  ctx.solving(deadline, inner_, [&] { scale_operators(ctx); });
+  ctx.solving(deadline, inner_, [&] { scale_operators(ctx, M); });
   if (!loop_ || !loop_->belongs_to(ctx)) loop_.emplace(ctx, stopping_.max_iters);
   ctx_ = &ctx;
 }
 
-/// A and M of a size whose squares FP64 holds. Powers of two change no bit of the iterates.
-void BlockSolver::scale_operators(Context& ctx) {
+/// A and M of a size whose squares FP64 holds. Powers of two change no bit of the iterates. M as it
+/// is on FP64 vectors tells its size, which FP32 may not hold.
+template <class T>
+void BlockSolver<T>::scale_operators(Context& ctx, OperatorPtr<double> const& M) {
   exponent_ = 0;
   system_.norm_A = 0;
   if (ctx.communicator().global_size(system_.A->rows()) == 0) return;
-  exponent_ = exponent_beyond(judged_.norm_A);
+  exponent_ = exponent_beyond<T>(judged_.norm_A);
   if (std::isfinite(judged_.norm_A)) system_.norm_A = std::ldexp(judged_.norm_A, -exponent_);
   if (exponent_ != 0)
-    system_.A = std::make_shared<Scaled<double>>(std::ldexp(1.0, -exponent_), system_.A);
+    system_.A = std::make_shared<Scaled<T>>(std::ldexp(1.0, -exponent_), system_.A);
   if (!system_.preconditioned) return;
   random_vector<double>(ctx, 2, x_);
-  system_.M->apply(ctx, x_, r_);
+  M->apply(ctx, x_, r_);
   auto const [before, after] = norms(ctx, x_, r_);
-  if (int const e = exponent_beyond(after / before); e != 0)
-    system_.M = std::make_shared<Scaled<double>>(std::ldexp(1.0, -e), system_.M);
+  if (int const e = exponent_beyond<T>(after / before); e != 0)
+    system_.M = std::make_shared<Scaled<T>>(std::ldexp(1.0, -e), system_.M);
 }
 
 /// Work vectors and a recording for so many columns, which may be parts of one.
-void BlockSolver::size_for(Context& ctx, Index columns) {
+template <class T>
+void BlockSolver<T>::size_for(Context& ctx, Index columns) {
   Index const n = system_.A->rows();
   bool const same = width_ == columns && recorded_parts_ == system_.parts;
   if (same && !ctx.communicator().agree(recorded_ != revision())) return;
@@ -95,30 +108,34 @@ void BlockSolver::size_for(Context& ctx, Index columns) {
   system_.R.resize(ctx.space(), n, columns);
   system_.X.resize(ctx.space(), n, columns);
   system_.goal2.resize(ctx.space(), static_cast<std::size_t>(columns));
+  system_.starts.resize(ctx.space(), static_cast<std::size_t>(columns));
   measure2_ = method_->allocate(ctx, system_);
   record(ctx);
   width_ = columns;
   recorded_parts_ = system_.parts;
 }
 
-void BlockSolver::record(Context& ctx) {
+template <class T>
+void BlockSolver<T>::record(Context& ctx) {
   recorded_ = revision();
   auto const values = static_cast<double>(system_.R.view().size());
   SolverCost const& each = facts_.cost;
   double const bytes = each.products * system_.A->cost(system_.columns()).bytes +
                        each.applications * system_.M->cost(system_.columns()).bytes +
-                       each.passes * sizeof(double) * values;
+                       each.passes * sizeof(T) * values;
   loop_->record(ctx, execution_, {{}, bytes, facts_.cycle},
                 [this](Context& c) { method_->step(c); });
 }
 
-double BlockSolver::account(Context& ctx, double steps) {
+template <class T>
+double BlockSolver<T>::account(Context& ctx, double steps) {
   SolverCost const each = facts_.cost;
   return std::min(system_.A->advance(ctx, each.products * steps) / each.products,
                   system_.M->advance(ctx, each.applications * steps) / each.applications);
 }
 
-void BlockSolver::stop_by(StoppingParams const& stopping) {
+template <class T>
+void BlockSolver<T>::stop_by(StoppingParams const& stopping) {
   if (stopping == stopping_) return;
   stopping_ = stopping;
   if (ctx_ == nullptr) return;
@@ -126,13 +143,15 @@ void BlockSolver::stop_by(StoppingParams const& stopping) {
   judged_.prepare();
 }
 
-SolveReport BlockSolver::solve(In<double> b, Out<double> x) {
+template <class T>
+SolveReport BlockSolver<T>::solve(In<double> b, Out<double> x) {
   require_vectors(facts_.name, system_.A ? system_.A->rows() : b.rows,
                   system_.A ? system_.A->cols() : x.rows, b, x);
   return solve_columns(b, x).front();
 }
 
-std::vector<SolveReport> BlockSolver::solve_columns(In<double> b, Out<double> x) {
+template <class T>
+std::vector<SolveReport> BlockSolver<T>::solve_columns(In<double> b, Out<double> x) {
   if (ctx_ == nullptr) throw ShapeError(cat(facts_.name, ": solve before setup"));
   if (b.cols != x.cols)
     throw ShapeError(cat(facts_.name, ": b has ", b.cols, " columns, x has ", x.cols));
@@ -159,7 +178,8 @@ std::vector<SolveReport> BlockSolver::solve_columns(In<double> b, Out<double> x)
   return reports;
 }
 
-std::vector<SolveReport> BlockSolver::solve_group(In<double> b, Out<double> x) {
+template <class T>
+std::vector<SolveReport> BlockSolver<T>::solve_group(In<double> b, Out<double> x) {
   auto const start = Clock::now();
   residuals_.resize(ctx_->space(), b.rows, b.cols);
   inner_ = {};
@@ -185,8 +205,9 @@ std::vector<SolveReport> BlockSolver::solve_group(In<double> b, Out<double> x) {
 }
 
 /// All columns of B_ and X_, to their verdicts. `on_parts`: what is told of a b in parts.
-void BlockSolver::solve_inside(std::vector<ColumnState>& columns, Clock::time_point start,
-                               std::string& on_parts) {
+template <class T>
+void BlockSolver<T>::solve_inside(std::vector<ColumnState>& columns, Clock::time_point start,
+                                  std::string& on_parts) {
   std::vector<ColumnState*> active;
   open(columns);
   for (ColumnState& c : columns)
@@ -201,14 +222,16 @@ void BlockSolver::solve_inside(std::vector<ColumnState>& columns, Clock::time_po
 }
 
 /// b_ and x_ of a column: adjacent entries, as exact residuals take them.
-void BlockSolver::fetch(ColumnState const& c) {
+template <class T>
+void BlockSolver<T>::fetch(ColumnState const& c) {
   copy<double, double>(*ctx_, column(B_, c.j), b_);
   copy<double, double>(*ctx_, column<double const>(X_, c.j), x_);
 }
 
 /// The residuals of all columns by one product and one wait; those with nothing to solve, or of
 /// which the lengths alone do not tell it, are looked at one by one.
-void BlockSolver::open(std::vector<ColumnState>& columns) {
+template <class T>
+void BlockSolver<T>::open(std::vector<ColumnState>& columns) {
   Context& ctx = *ctx_;
   constexpr int squares = ColumnLengths::sums;
   std::vector<double> lengths;
@@ -233,7 +256,8 @@ void BlockSolver::open(std::vector<ColumnState>& columns) {
 }
 
 /// The residual of a column, and its verdict where there is nothing to solve.
-void BlockSolver::open(ColumnState& c) {
+template <class T>
+void BlockSolver<T>::open(ColumnState& c) {
   Context& ctx = *ctx_;
   fetch(c);
   bool const begins = c.open(b_, x_, r_);
@@ -241,48 +265,72 @@ void BlockSolver::open(ColumnState& c) {
   if (begins) copy<double, double>(ctx, r_, column<double>(residuals_, c.j));
 }
 
-/// Runs the method on all columns that have no verdict yet, until they have.
-void BlockSolver::iterate(std::vector<ColumnState*> active, Clock::time_point start) {
-  for (Index restarts = 0; !active.empty(); ++restarts) {
+/// Runs the method on all columns that have no verdict yet, until they have. While one goes on with
+/// its direction, the block stays as it is, and columns that have their verdict keep their places.
+template <class T>
+void BlockSolver<T>::iterate(std::vector<ColumnState*> active, Clock::time_point start) {
+  system_.attempt = 0;
+  renews_ =
+      facts_.renews && !judged_.by_rows() && system_.roundoff_of_curvature() > roundoff(Real::f64);
+  for (bool first = true; !active.empty(); first = false) {
     Index done = 0;
     for (ColumnState* c : active) {
-      c->report.restarts = restarts;
+      if (c->start == ColumnStart::stays) continue;
+      if (!first && c->start == ColumnStart::anew) ++c->report.restarts;
       done = std::max(done, c->report.iterations);
     }
-    system_.attempt = restarts;
     Run const run = this->run(active, stopping_.max_iters - done, start);
-    for (Index i = 0; i < static_cast<Index>(active.size()); ++i)
-      judge(*active[static_cast<std::size_t>(i)], run, i);
-    std::erase_if(active, [](ColumnState* c) { return c->decided(); });
+    bool goes_on = false;
+    for (Index i = 0; i < static_cast<Index>(active.size()); ++i) {
+      ColumnState& c = *active[static_cast<std::size_t>(i)];
+      if (c.start != ColumnStart::stays) judge(c, run, i);
+      goes_on = goes_on || c.start == ColumnStart::goes_on;
+    }
+    ++system_.attempt;
+    if (!goes_on) std::erase_if(active, [](ColumnState* c) { return c->decided(); });
   }
 }
 
 /// One run of the method on the residuals at hand; system_.X holds the corrections afterwards.
 /// `called`: what observers are told that it is, where it is not the method.
-auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Clock::time_point start,
-                      std::string const& called) -> Run {
+template <class T>
+auto BlockSolver<T>::run(std::vector<ColumnState*> const& active, Index steps,
+                         Clock::time_point start, std::string const& called) -> Run {
   Context& ctx = *ctx_;
   Range const range(ctx, [this] { return facts_.name + ".cycle"; });
-  constexpr double u = 0x1p-53;
+  // Near its roundoff a recurrence is about nothing: there the true residual is looked at first. An
+  // r that is made anew in time may be believed further.
+  double const u = renews_ ? roundoff(Real::f64) : roundoff(real_of<T>), least = 100 * u;
+  bool resumes = false;
   auto const w = static_cast<Index>(active.size());
   size_for(ctx, system_.parts ? parts_ : w);
   inner_.complaint.clear();
   std::vector<double> goal2;
   double farthest = 0, rise = 1;
-  double shown = 1;  // the tolerance of the column that is farthest from its own
-  std::vector<ScaleColumns::Column> scales;
+  Index before = 0;
+  double shown = 1, begins = 1;  // of the column that is farthest from its tolerance
+  std::vector<ColumnScale> scales;
+  std::vector<ColumnStart> starts;
   for (Index i = 0; i < w; ++i) {
     ColumnState& c = *active[static_cast<std::size_t>(i)];
     SolveReport const& report = c.report;
-    c.goal = c.target();
-    c.exponent = std::ilogb(c.open());
+    starts.push_back(c.start);
+    if (c.start == ColumnStart::stays) {
+      scales.push_back({0, 0, c.j});
+      goal2.push_back(1);
+      continue;
+    }
+    before = std::max(before, report.iterations);
+    resumes = resumes || c.start == ColumnStart::goes_on;
+    c.goal = std::max(c.target(), least * c.open());
+    // A direction that is kept has the units of the run before.
+    if (c.start == ColumnStart::anew) c.exponent = std::ilogb(c.open());
     PowerOfTwo const two(-c.exponent);
     scales.push_back({two.factor, two.factor2, c.j});
-    // Near its roundoff a recurrence is about nothing: there the true residual is looked at first.
-    double const fall = std::max(c.goal / c.open(), 100 * u);
+    double const fall = c.goal / c.open();
     double const goal = fall * std::ldexp(c.open(), -c.exponent);
     goal2.push_back(goal * goal);
-    if (1 / fall > farthest) shown = report.tolerance;
+    if (1 / fall > farthest) shown = report.tolerance, begins = c.open() / c.target() * shown;
     farthest = std::max(farthest, 1 / fall);
     rise = std::max(rise, stopping_.divtol * report.rhs_norm / c.open());
   }
@@ -290,13 +338,19 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
   copy_bytes(ctx, system_.goal2.data(), ctx.space(), goal2.data(), Space::host,
              goal2.size() * sizeof(double));
   put_residuals(scales);
-  fill<double>(ctx, system_.X, 0);
-  method_->begin(ctx);
+  fill<T>(ctx, system_.X, 0);
+  if (resumes) {
+    copy_bytes(ctx, system_.starts.data(), ctx.space(), starts.data(), Space::host,
+               starts.size() * sizeof(ColumnStart));
+    method_->resume(ctx);
+  } else {
+    method_->begin(ctx);
+  }
   Watch const watch{.solver = called.empty() ? facts_.name : called,
                     .start = start,
                     .time_limit = stopping_.time_limit,
-                    .iterations_before = active.front()->report.iterations,
-                    .residual_start = farthest * shown,
+                    .iterations_before = before,
+                    .residual_start = begins,
                     .tolerance = shown};
   std::int32_t accounted = 0;
   auto adapt = [&](std::int32_t done) {  // A in another format is the same A
@@ -306,7 +360,8 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
   };
   std::int32_t const window = stagnation_window(
       stopping_.stagnation_window, ctx_->communicator().global_size(system_.A->cols()));
-  RunLimits const norms{1, std::max(rise, stopping_.divtol) * farthest, farthest, u};
+  RunLimits const norms{1, std::max(rise, stopping_.divtol) * farthest, farthest, u,
+                        renews_ ? system_.roundoff_of_curvature() : 0.0};
   Run out;
   auto const loop_start = Clock::now();
   // A method raises Stop::replacement where a narrower block is to go on.
@@ -327,7 +382,8 @@ auto BlockSolver::run(std::vector<ColumnState*> const& active, Index steps, Cloc
 }
 
 /// How column i of a run ended: by itself, or with the loop.
-ColumnEnd BlockSolver::end_of(Run const& run, Index i) const {
+template <class T>
+ColumnEnd BlockSolver<T>::end_of(Run const& run, Index i) const {
   ColumnEnd end;
   if (!run.ends.empty()) end = run.ends[static_cast<std::size_t>(i)];
   if (end.stop == Stop::running) {
@@ -345,7 +401,8 @@ ColumnEnd BlockSolver::end_of(Run const& run, Index i) const {
 }
 
 /// Takes x_j + d_j where its true residual is smaller, and decides whether the column goes on.
-void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
+template <class T>
+void BlockSolver<T>::judge(ColumnState& c, Run const& run, Index i) {
   Context& ctx = *ctx_;
   SolveReport& report = c.report;
   double const before = c.open();
@@ -354,15 +411,18 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
     report.history.push_back({++report.iterations,
                               run.measures[static_cast<std::size_t>(k)] * c.goal,
                               loop_->moments().at(k + 1), SolveReport::unknown,
-                              k == 0 && report.restarts > 0 ? Mark::restart : Mark::none});
+                              k > 0                             ? Mark::none
+                              : c.start == ColumnStart::goes_on ? Mark::update
+                              : report.restarts > 0             ? Mark::restart
+                                                                : Mark::none});
   if (end.steps > 0) report.recurrence_residual = std::sqrt(end.measure2) * c.goal;
   report.loop_seconds += run.seconds;
   report.execution = loop_->taken();
 
   PowerOfTwo const two(c.exponent - exponent_);
-  submit(ctx,
-         TryColumn{b_.rows(), two.factor, two.factor2, correction(i), column<double const>(X_, c.j),
-                   column(B_, c.j), trial_.view().data, b_.view().data});
+  submit(ctx, TryColumn<T>{b_.rows(), two.factor, two.factor2, correction(i),
+                           column<double const>(X_, c.j), column(B_, c.j), trial_.view().data,
+                           b_.view().data});
   ColumnJudge::Examined const now = c.examine(b_, trial_, r_);
   if (end.steps > 0) report.history.back().true_residual = now.residual;
   bool const finite = now.finite();
@@ -377,29 +437,41 @@ void BlockSolver::judge(ColumnState& c, Run const& run, Index i) {
   // The iterations of another column ended the run of this one: whether it stagnates is not known.
   bool const cut = !run.ends.empty() && end.stop == Stop::cycle_end && end.steps > 0 &&
                    end.steps < facts_.cycle && !exhausted;
-  c.conclude({.stop = end.stop,
+  // r is made anew in its turn, or at a claim that the true residual bears out as far as it goes.
+  constexpr double far = 10, deep = 0x1p60;  // what FP32 holds of a direction's units
+  constexpr int too_often = 10;
+  bool const renewed = end.stop == Stop::replacement;
+  c.vain = step.takes ? 0 : c.vain + 1;
+  bool const borne_out = step.takes && now.residual <= far * report.recurrence_residual &&
+                         std::ldexp(1.0, c.exponent) <= deep * now.open;
+  bool const goes_on = renews_ && borne_out && (renewed || end.stop == Stop::claimed);
+  c.start = goes_on ? ColumnStart::goes_on : ColumnStart::anew;
+  if (renewed && c.vain >= too_often) renews_ = false;  // from here on a claim begins a new space
+  c.conclude({.stop = renewed ? Stop::cycle_end : end.stop,
               .cause = end.cause,
               .value = end.value,
               .overflow = !finite && std::isfinite(end.value),
-              .gain = cut ? std::min(step.gain, Judgement::enough_gain) : step.gain,
+              .gain = cut || renewed ? std::min(step.gain, Judgement::enough_gain) : step.gain,
               .exhausted = exhausted});
+  if (c.decided()) c.start = ColumnStart::stays;
   if (!c.decided()) {
     if (step.takes) copy<double, double>(ctx, r_, column<double>(residuals_, c.j));
     return;
   }
   if (report.cause == Cause::inner_solver) report.inner = inner_.complaint;
-  if (report.reason == Stop::nonfinite)
-    report.cause = diagnose<double>(ctx, *system_.A, *system_.M);
+  if (report.reason == Stop::nonfinite) report.cause = diagnose<T>(ctx, *system_.A, *system_.M);
 }
 
 /// The figures of a column that has its verdict; `together`: columns that shared the work.
-void BlockSolver::close(ColumnState& c, Index together) {
+template <class T>
+void BlockSolver<T>::close(ColumnState& c, Index together) {
   SolveReport& report = c.report;
   report.products = std::llround(facts_.cost.products * report.iterations);
   report.applications =
       system_.preconditioned ? std::llround(facts_.cost.applications * report.iterations) : 0;
   report.inner_iterations = inner_.iterations;
   report.precision = {{.values = system_.A->traits().precision.storage,
+                       .vectors = real_of<T>,
                        .iterations = report.iterations,
                        .rounded = judged_.rounded}};
   report.bytes_per_iteration =
@@ -409,5 +481,8 @@ void BlockSolver::close(ColumnState& c, Index together) {
   c.close(b_, x_, r_);
   report.residuals = judged_.residuals;
 }
+
+template class BlockSolver<double>;
+template class BlockSolver<float>;
 
 }  // namespace tcsolve

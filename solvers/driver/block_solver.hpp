@@ -16,6 +16,11 @@
 /// itself. Columns without a verdict, also those that the true residual refutes, go on in the next
 /// block.
 ///
+/// Where the vectors or A are narrower than FP64 and the method can (MethodFacts::renews), r_j is
+/// made anew before its recurrence has lost much, as KrylovSolver::renew() has it: the run of the
+/// column ends, and in the next one it goes on with its direction, and so with what it has learnt
+/// of A. A column whose claim the true residual refutes by far is begun again.
+///
 /// A single right-hand side may be cut into parts, whose sum is judged (enlarged.cpp).
 ///
 /// A step is recorded for a number of columns, at the first solve that has so many and whenever a
@@ -45,10 +50,12 @@ struct BlockParts {
   bool compare = false;
 };
 
+/// T is the type of the method's vectors; b, x and the true residuals are FP64.
+template <class T>
 class BlockSolver : public Solver {
  public:
   /// At most `columns` at a time.
-  BlockSolver(std::unique_ptr<BlockMethod> method, StoppingParams const& stopping,
+  BlockSolver(std::unique_ptr<BlockMethod<T>> method, StoppingParams const& stopping,
               Execution execution, Index columns, BlockParts parts = {});
 
   void setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<double> M = nullptr,
@@ -71,6 +78,7 @@ class BlockSolver : public Solver {
   }
   void frame(Framing framing) final { frame_.set(std::move(framing)); }
   SolverNeeds needs() const final { return facts_.needs; }
+  Real vectors() const final { return real_of<T>; }
   Advice advice() const final { return facts_.advice; }
   SolveLimits limits() const final {
     return {static_cast<double>(stopping_.max_iters), stopping_.time_limit};
@@ -85,8 +93,10 @@ class BlockSolver : public Solver {
   struct ColumnState : ColumnJudge {
     ColumnState(JudgedSystem& system, Index column) : ColumnJudge(system), j(column) {}
     Index j;           ///< of the caller's block
-    double goal = 0;   ///< of open(), in the run at hand
+    double goal = 0;   ///< of what is open, in the run at hand
     int exponent = 0;  ///< the method's r is 2^-exponent times the residual
+    int vain = 0;      ///< renewals in a row that did not lower its true residual
+    ColumnStart start = ColumnStart::anew;  ///< of the run to come
   };
   /// What a run of the method came to.
   struct Run {
@@ -95,7 +105,7 @@ class BlockSolver : public Solver {
     std::vector<ColumnEnd> ends;   ///< of the columns, where they end by themselves
     double seconds = 0;
   };
-  void scale_operators(Context&);
+  void scale_operators(Context&, OperatorPtr<double> const& M);
   void size_for(Context&, Index columns);
   void record(Context&);
   double account(Context&, double steps);
@@ -111,14 +121,14 @@ class BlockSolver : public Solver {
   ColumnEnd end_of(Run const&, Index i) const;
   void judge(ColumnState&, Run const&, Index i);
   void close(ColumnState&, Index together);
-  void put_residuals(std::vector<ScaleColumns::Column> const&);
-  In<double> correction(Index i);
+  void put_residuals(std::vector<ColumnScale> const&);
+  In<T> correction(Index i);
   double bytes_of(Index w, double passes) const;
   std::string verdict_on_parts(SolveReport const&, bool from_zero, Clock::time_point start);
   void approach(ColumnState&, In<double> b, Out<double> x, Clock::time_point start);
   void approximate_more(ColumnState&, In<double> b, Out<double> x, Clock::time_point start);
 
-  std::unique_ptr<BlockMethod> method_;
+  std::unique_ptr<BlockMethod<T>> method_;
   MethodFacts facts_;
   StoppingParams stopping_;
   Execution execution_;
@@ -127,19 +137,21 @@ class BlockSolver : public Solver {
   bool compares_;         // with one column, once a set-up
   std::string compared_;  // what came of it
   Context* ctx_ = nullptr;
-  BlockSystem system_;
+  BlockSystem<T> system_;
   SolveFrame frame_;
   JudgedSystem judged_;
   int exponent_ = 0;  // A is 2^-exponent times the operator given
   double const* measure2_ = nullptr;
-  Index width_ = 0;  // columns that a step is recorded for
+  bool renews_ = false;  // columns go on with an r that was made anew, in the solve at hand
+  Index width_ = 0;      // columns that a step is recorded for
   bool recorded_parts_ = false;
   std::optional<Loop> loop_;
   std::uint64_t recorded_ = 0;  // the revision() that loop_ holds
   In<double> B_{};              // of the group at hand, row-major
   Out<double> X_{};             // likewise
   MultiVector<double> residuals_;
-  Vector<double> b_, x_, r_, trial_, d_;
+  Vector<double> b_, x_, r_, trial_;
+  Vector<T> d_;
   InnerSolves inner_;
 };
 

@@ -32,43 +32,48 @@ struct ColumnLengths {
   }
 };
 
+/// The scale of a column of R.
+struct ColumnScale {
+  double factor, factor2;  ///< whose product is 2^e
+  Index from;              ///< j
+};
+
 /// Column i of R is 2^e_i r_j(i): the columns that a run begins with.   reads and writes n w values
+template <class T>
 struct ScaleColumns {
   static constexpr char const* name = "scale_columns";
-  struct Column {
-    double factor, factor2;  ///< whose product is 2^e
-    Index from;              ///< j
-  };
   BlockShape shape;  ///< of R
-  Column const* columns;
+  ColumnScale const* columns;
   double const* r;
   std::int64_t ldr;
-  double* R;
+  T* R;
 
-  using Coefficients = Column;
+  using Coefficients = ColumnScale;
   TCSOLVE_HD bool prepare(ColumnFrame f, Coefficients& c) const {
     c = columns[f.j];
     return true;
   }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double*) const {
     std::int64_t const i = row_of_element(e, static_cast<Index>(shape.ld));
-    R[e] = r[i * ldr + c.from] * c.factor * c.factor2;
+    R[e] = T(r[i * ldr + c.from] * c.factor * c.factor2);
   }
 };
 
 /// t = x + 2^e d and b, in adjacent entries, of columns of blocks.
+template <class T>
 struct TryColumn {
   static constexpr char const* name = "try_column";
   std::int64_t n;
   double factor, factor2;
-  Elements<double const> d, x, b;
+  Elements<T const> d;
+  Elements<double const> x, b;
   double *t, *b_here;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double*) const {
-    t[i] = x[i] + d[i] * factor * factor2;
+    t[i] = x[i] + double(d[i]) * factor * factor2;
     b_here[i] = b[i];
   }
 };
 
-using DriverColumnOps = OpList<ColumnLengths, ScaleColumns>;
+using DriverColumnOps = OpList<ColumnLengths, ScaleColumns<double>, ScaleColumns<float>>;
 
 }  // namespace tcsolve

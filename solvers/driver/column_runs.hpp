@@ -13,6 +13,13 @@
 
 namespace tcsolve {
 
+/// How a column enters a run that follows another one of the same block.
+enum class ColumnStart : std::int32_t {
+  anew,     ///< from its residual alone
+  goes_on,  ///< with what the run before has learnt
+  stays     ///< not at all: it has its verdict, and keeps its place
+};
+
 /// One column, in the Context's space.
 struct ColumnRun {
   std::int32_t stop, cause;  ///< a Stop, `running` until it ends, and a Cause
@@ -20,6 +27,7 @@ struct ColumnRun {
   std::int32_t best_step;
   double value;  ///< the number that raised the stop
   double measure2, best2;
+  double largest2;  ///< measure2 since r was last made anew, at most
 };
 
 /// The columns of a block, as operations see them.
@@ -27,11 +35,13 @@ struct ColumnRuns {
   Index w;
   ColumnRun* at;        ///< (w)
   double const* goal2;  ///< (w)
-  double* measure2;     ///< the largest measure of those columns that go on or are there
-  double* done;         ///< whether all have ended, 0 or 1
-  double* progress;     ///< falls from step to step: whether a column stagnates is its own affair
+  double* measure2;  ///< the largest measure of those columns that go on, also anew, or are there
+  double* done;      ///< whether all have ended, 0 or 1
+  double* progress;  ///< falls from step to step: whether a column stagnates is its own affair
 
   TCSOLVE_HD bool ended(Index j) const { return at[j].stop != 0; }
+  /// ||r_j||^2 as the last judge() had it.
+  TCSOLVE_HD double rr(Index j) const { return at[j].measure2 * goal2[j]; }
 
   /// Ends the column: the first reason stands. Returns false, for `return raise(...)`.
   TCSOLVE_HD bool raise(ColumnFrame f, Stop stop, Cause cause, double value) const {
@@ -45,7 +55,14 @@ struct ColumnRuns {
   /// Begins column j, where rr = ||r_j||^2.
   TCSOLVE_HD void open(Index j, double rr) const {
     double const m = rr / goal2[j];
-    at[j] = {0, 0, 0, 0, 0, m, m};
+    at[j] = {0, 0, 0, 0, 0, m, m, m};
+  }
+  /// Whether column j has a part in a run that follows another one; one that has not stays ended,
+  /// as it is, and holds up none of the others.
+  TCSOLVE_HD bool takes_part(ColumnFrame f, ColumnStart start) const {
+    if (start != ColumnStart::stays) return true;
+    if (f.loop.lead) at[f.j].measure2 = 0;
+    return false;
   }
   /// After open() of all.
   TCSOLVE_HD void open_all() const {
@@ -70,6 +87,7 @@ struct ColumnRuns {
       return;
     }
     c.measure2 = m;
+    if (m > c.largest2) c.largest2 = m;
     if (m < 0.998 * c.best2) {
       c.best2 = m;
       c.best_step = c.steps;
@@ -81,6 +99,14 @@ struct ColumnRuns {
     else if (s.window > 0 && c.steps - c.best_step >= s.window)
       raise(f, Stop::stagnated, Cause::none, rr);
   }
+  /// After judge(): whether r_j is to be made anew before the column goes on, as Observe has it of
+  /// a single one; it ends the run of the column. gap2: (||A|| ||x_j||)^2, in the units of rr.
+  TCSOLVE_HD void renew_if_due(ColumnFrame f, double rr, double gap2) const {
+    constexpr double fallen2 = 0.25;
+    ColumnRun const& c = at[f.j];
+    bool const due = f.loop.state->renew2 * gap2 > rr && c.measure2 < fallen2 * c.largest2;
+    if (due) raise(f, Stop::replacement, Cause::none, rr);
+  }
   /// All columns have made the step.
   TCSOLVE_HD void conclude(Frame f) const {
     if (f.stopped()) return;
@@ -90,7 +116,7 @@ struct ColumnRuns {
       // Volatile: another block of threads may have raised it in this operation.
       auto const stop = static_cast<Stop>(*static_cast<std::int32_t const volatile*>(&at[j].stop));
       any = any || stop == Stop::running;
-      if (stop != Stop::running && stop != Stop::claimed) continue;
+      if (stop != Stop::running && stop != Stop::claimed && stop != Stop::replacement) continue;
       counts = true;
       largest = at[j].measure2 > largest ? at[j].measure2 : largest;
     }

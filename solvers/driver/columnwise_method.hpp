@@ -10,7 +10,8 @@
 
 namespace tcsolve {
 
-class ColumnwiseMethod : public BlockMethod {
+template <class T>
+class ColumnwiseMethod : public BlockMethod<T> {
  public:
   std::vector<ColumnEnd> column_ends(Context& ctx) const override {
     std::vector<ColumnEnd> ends;
@@ -22,11 +23,11 @@ class ColumnwiseMethod : public BlockMethod {
 
  protected:
   ColumnRuns allocate_runs(Context& ctx) {
-    Index const w = system().columns();
+    Index const w = this->system().columns();
     runs_.resize(ctx.space(), static_cast<std::size_t>(w));
     numbers_.resize(ctx.space(), 3);
     double* const n = numbers_.data();
-    return {w, runs_.data(), system().goal2.data(), n, n + 1, n + 2};
+    return {w, runs_.data(), this->system().goal2.data(), n, n + 1, n + 2};
   }
 
  private:

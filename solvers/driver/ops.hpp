@@ -13,9 +13,10 @@
 
 namespace tcsolve {
 
-using DriverOps = OpList<OpenLoop, Observe, Raise, Advance<double>, Advance<float>, JudgeStart,
-                         JudgeZero, JudgeScale, JudgeCycle, JudgeTrial, JudgeVerdict, JudgeAccept,
-                         BatchCheck, BatchMeasure, TrialSums, WorstRows, KeepUnmet, TakeTrial,
-                         SplitParts, SumParts, TryColumn, BeginRun<double>, BeginRun<float>>;
+using DriverOps =
+    OpList<OpenLoop, Observe, Raise, Advance<double>, Advance<float>, JudgeStart, JudgeZero,
+           JudgeScale, JudgeCycle, JudgeTrial, JudgeVerdict, JudgeAccept, BatchCheck, BatchMeasure,
+           TrialSums, WorstRows, KeepUnmet, TakeTrial, SplitParts, SumParts, TryColumn<double>,
+           TryColumn<float>, BeginRun<double>, BeginRun<float>>;
 
 }  // namespace tcsolve

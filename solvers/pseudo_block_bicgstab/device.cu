@@ -5,6 +5,7 @@
 
 namespace tcsolve::cuda {
 
-template struct ExecutesColumns<PseudoBicgstabOps>;
+template struct ExecutesColumns<PseudoBicgstabOps<double>>;
+template struct ExecutesColumns<PseudoBicgstabOps<float>>;
 
 }  // namespace tcsolve::cuda

@@ -5,6 +5,7 @@
 
 namespace tcsolve::host {
 
-template struct ExecutesColumns<PseudoBicgstabOps>;
+template struct ExecutesColumns<PseudoBicgstabOps<double>>;
+template struct ExecutesColumns<PseudoBicgstabOps<float>>;
 
 }  // namespace tcsolve::host

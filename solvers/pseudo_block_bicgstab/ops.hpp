@@ -21,7 +21,7 @@ namespace tcsolve {
 
 /// The scalars of one column; as those of one BiCGStab recurrence.
 struct PseudoBicgScalars {
-  double rho, rho_prev;  ///< <r~, r>
+  double rho, rho_prev;  ///< <r~, r>; rho_prev = 0 before the first step
   double sigma, vv;      ///< <r~, v>, ||v||^2, v = A M p
   double alpha, omega;
   double ts, tt;   ///< <t, s>, ||t||^2, t = A M s
@@ -34,6 +34,7 @@ struct PseudoBicgScalars {
 };
 
 /// r~ = r, and in another attempt something random of about its size added.
+template <class T>
 struct PseudoBicgShadow {
   static constexpr char const* name = "pseudo_bicg_shadow";
   static constexpr int sums = 3;
@@ -42,8 +43,8 @@ struct PseudoBicgShadow {
   PseudoBicgScalars* k;
   Index attempt;
   std::uint64_t seed;
-  double const* R;
-  double* shadow;
+  T const* R;
+  T* shadow;
   std::int64_t first_row;  ///< the number of row 0 among those of all ranks ...
   std::int64_t all_rows;   ///< ... and how many these have
   struct Coefficients {
@@ -54,10 +55,11 @@ struct PseudoBicgShadow {
     return true;
   }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double* sum) const {
-    double const r = R[e];
+    double const r = double(R[e]);
     double v = r;
     if (attempt > 0) v += c.size * random_value(seed + attempt, first_row + e / shape.ld);
-    shadow[e] = v;
+    shadow[e] = T(v);
+    v = double(shadow[e]);
     sum[0] += r * r;
     sum[1] += r * v;
     sum[2] += v * v;
@@ -72,20 +74,21 @@ struct PseudoBicgShadow {
 };
 
 /// p = r + beta (p - omega v), beta = (rho / rho_prev)(alpha / omega), in the first step p = r.
+template <class T>
 struct PseudoBicgDirection {
   static constexpr char const* name = "pseudo_bicg_direction";
   BlockShape shape;
   ColumnRuns runs;
   PseudoBicgScalars const* k;
-  double const *R, *V;
-  double* P;
+  T const *R, *V;
+  T* P;
   struct Coefficients {
     double beta, omega;
   };
   TCSOLVE_HD bool prepare(ColumnFrame f, Coefficients& c) const {
     if (runs.ended(f.j)) return false;
     PseudoBicgScalars const& s = k[f.j];
-    bool const first = f.loop.first();
+    bool const first = s.rho_prev == 0;
     if (!is_finite(s.rho)) return runs.raise(f, Stop::nonfinite, Cause::none, s.rho);
     // omega = 0 makes rho = 0 as well: it is the cause.
     if (!first && s.omega == 0) return runs.raise(f, Stop::breakdown, Cause::omega, s.omega);
@@ -97,23 +100,24 @@ struct PseudoBicgDirection {
     return is_finite(c.beta) ? true : runs.raise(f, Stop::breakdown, Cause::rho, s.rho_prev);
   }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double*) const {
-    P[e] = c.beta == 0 ? R[e] : R[e] + c.beta * (P[e] - c.omega * V[e]);
+    P[e] = c.beta == 0 ? R[e] : T(double(R[e]) + c.beta * (double(P[e]) - c.omega * double(V[e])));
   }
 };
 
 /// sigma = <r~, v>,  vv = ||v||^2.
+template <class T>
 struct PseudoBicgFirst {
   static constexpr char const* name = "pseudo_bicg_first";
   static constexpr int sums = 2;
   BlockShape shape;
   ColumnRuns runs;
   PseudoBicgScalars* k;
-  double const *shadow, *V;
+  T const *shadow, *V;
   struct Coefficients {};
   TCSOLVE_HD bool prepare(ColumnFrame f, Coefficients&) const { return !runs.ended(f.j); }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const&, double* sum) const {
-    double const v = V[e];
-    sum[0] += shadow[e] * v;
+    double const v = double(V[e]);
+    sum[0] += double(shadow[e]) * v;
     sum[1] += v * v;
   }
   TCSOLVE_HD void finish(ColumnFrame f, double const* sum) const {
@@ -123,14 +127,15 @@ struct PseudoBicgFirst {
 };
 
 /// alpha = rho / sigma;  s = r - alpha v;  ss = ||s||^2.
+template <class T>
 struct PseudoBicgHalf {
   static constexpr char const* name = "pseudo_bicg_half";
   static constexpr int sums = 1;
   BlockShape shape;
   ColumnRuns runs;
   PseudoBicgScalars* k;
-  double const* V;
-  double* R;
+  T const* V;
+  T* R;
   struct Coefficients {
     double alpha;
   };
@@ -145,8 +150,8 @@ struct PseudoBicgHalf {
     return true;
   }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double* sum) const {
-    double const s = R[e] - c.alpha * V[e];
-    R[e] = s;
+    R[e] = T(double(R[e]) - c.alpha * double(V[e]));
+    double const s = double(R[e]);
     sum[0] += s * s;
   }
   TCSOLVE_HD void finish(ColumnFrame f, double const* sum) const {
@@ -157,18 +162,19 @@ struct PseudoBicgHalf {
 };
 
 /// ts = <t, s>,  tt = ||t||^2.
+template <class T>
 struct PseudoBicgSecond {
   static constexpr char const* name = "pseudo_bicg_second";
   static constexpr int sums = 2;
   BlockShape shape;
   ColumnRuns runs;
   PseudoBicgScalars* k;
-  double const *S, *T;
+  T const *S, *AZ;
   struct Coefficients {};
   TCSOLVE_HD bool prepare(ColumnFrame f, Coefficients&) const { return !runs.ended(f.j); }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const&, double* sum) const {
-    double const t = T[e];
-    sum[0] += S[e] * t;
+    double const t = double(AZ[e]);
+    sum[0] += double(S[e]) * t;
     sum[1] += t * t;
   }
   TCSOLVE_HD void finish(ColumnFrame f, double const* sum) const {
@@ -179,14 +185,16 @@ struct PseudoBicgSecond {
 /// omega = <t, s> / <t, t>;  x += alpha y + omega z;  r = s - omega t;  rr = ||r||^2,
 /// rho = <r~, r>;  then the tests. omega = 0 when s is small enough already: then this is the half
 /// step.
+template <class T>
 struct PseudoBicgFull {
   static constexpr char const* name = "pseudo_bicg_full";
-  static constexpr int sums = 2;
+  static constexpr int sums = 3;
   BlockShape shape;
   ColumnRuns runs;
   PseudoBicgScalars* k;
-  double const *Y, *Z, *T, *shadow;
-  double *X, *R;
+  T const *Y, *Z, *AZ, *shadow;
+  T *X, *R;
+  double size;  ///< of ||A||, 0 where it is not known
   struct Coefficients {
     double alpha, omega;
   };
@@ -201,15 +209,17 @@ struct PseudoBicgFull {
     return true;
   }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double* sum) const {
-    double x = X[e] + c.alpha * Y[e], r = R[e];
+    double x = double(X[e]) + c.alpha * double(Y[e]), r = double(R[e]);
     if (c.omega != 0) {
-      x += c.omega * Z[e];  // Z may be R
-      r -= c.omega * T[e];
+      x += c.omega * double(Z[e]);  // Z may be R
+      r -= c.omega * double(AZ[e]);
     }
-    X[e] = x;
-    R[e] = r;
+    X[e] = T(x);
+    R[e] = T(r);
+    x = double(X[e]), r = double(R[e]);
     sum[0] += r * r;
-    sum[1] += shadow[e] * r;
+    sum[1] += double(shadow[e]) * r;
+    sum[2] += x * x;
   }
   TCSOLVE_HD void finish(ColumnFrame f, double const* sum) const {
     PseudoBicgScalars& s = k[f.j];
@@ -218,6 +228,7 @@ struct PseudoBicgFull {
     s.rr = sum[0];
     s.rho = sum[1];
     runs.judge(f, s.rr);
+    runs.renew_if_due(f, s.rr, size * size * sum[2]);
   }
   TCSOLVE_HD void after(Frame f) const {
     runs.conclude(f);
@@ -225,7 +236,44 @@ struct PseudoBicgFull {
   }
 };
 
-using PseudoBicgstabOps = OpList<PseudoBicgShadow, PseudoBicgDirection, PseudoBicgFirst,
-                                 PseudoBicgHalf, PseudoBicgSecond, PseudoBicgFull>;
+/// rr = ||r||^2, rho = <r~, r> of an r that was made anew: a column begins, with something random
+/// in r~, or goes on with p, v and r~. Where the last step was a half one, it goes on from p = r.
+/// reads 2 n w
+template <class T>
+struct PseudoBicgRenew {
+  static constexpr char const* name = "pseudo_bicg_renew";
+  static constexpr int sums = 3;
+  PseudoBicgShadow<T> anew;
+  ColumnStart const* starts;  ///< (w)
+  BlockShape shape = anew.shape;
+  struct Coefficients {
+    typename PseudoBicgShadow<T>::Coefficients anew;
+    bool goes_on;
+  };
+  TCSOLVE_HD bool prepare(ColumnFrame f, Coefficients& c) const {
+    anew.prepare(f, c.anew);
+    c.goes_on = starts[f.j] == ColumnStart::goes_on;
+    return anew.runs.takes_part(f, starts[f.j]);
+  }
+  TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double* sum) const {
+    if (!c.goes_on) return anew.element(e, c.anew, sum);
+    double const r = double(anew.R[e]);
+    sum[0] += r * r;
+    sum[1] += r * double(anew.shadow[e]);
+  }
+  TCSOLVE_HD void finish(ColumnFrame f, double const* sum) const {
+    if (starts[f.j] != ColumnStart::goes_on) return anew.finish(f, sum);
+    PseudoBicgScalars& s = anew.k[f.j];
+    s.rr = sum[0], s.rho = sum[1];
+    if (s.omega == 0) s.rho_prev = 0;
+    anew.runs.open(f.j, s.rr);
+  }
+  TCSOLVE_HD void after(Frame) const { anew.runs.open_all(); }
+};
+
+template <class T>
+using PseudoBicgstabOps =
+    OpList<PseudoBicgShadow<T>, PseudoBicgDirection<T>, PseudoBicgFirst<T>, PseudoBicgHalf<T>,
+           PseudoBicgSecond<T>, PseudoBicgFull<T>, PseudoBicgRenew<T>>;
 
 }  // namespace tcsolve

@@ -26,12 +26,14 @@ namespace tcsolve {
 struct PseudoBlockBicgstabParams {
   StoppingParams stopping;
   Execution execution = Execution::automatic;
+  VectorType vectors = VectorType::fp64;
   int columns = 64;
   std::string check() const { return stopping.check(); }
   static constexpr auto schema() {
     using P = PseudoBlockBicgstabParams;
     return std::tuple{
         include(&P::stopping), field(&P::execution, "execution", execution_doc),
+        field(&P::vectors, "vectors", vectors_doc),
         field(&P::columns, "columns", between(1, 64),
               "right-hand sides solved together, at most; more are solved in groups")};
   }
@@ -40,24 +42,29 @@ struct PseudoBlockBicgstabParams {
 /// Per iteration with w columns: two products with A and two with M of n x w, 19 passes over n x w
 /// values. Memory: 8 blocks of n x w (6 without M), B, X and the residuals of the driver, 6
 /// vectors.
-class PseudoBlockBicgstabMethod final : public ColumnwiseMethod {
+template <class T>
+class PseudoBlockBicgstabMethod final : public ColumnwiseMethod<T> {
  public:
   MethodFacts facts() const override {
     return {.name = "pseudo_block_bicgstab",
-            .cost = {.vectors = 17, .products = 2, .applications = 2, .passes = 19}};
+            .cost = {.vectors = 17, .products = 2, .applications = 2, .passes = 19},
+            .renews = true};
   }
 
  private:
   double const* do_allocate(Context&) override;
   void begin(Context&) override;
+  void resume(Context&) override;
   void step(Context&) override;
+  PseudoBicgShadow<T> shadow(Context&);
 
-  MultiVector<double> shadow_, P_, Y_, V_, Z_, T_;
+  MultiVector<T> shadow_, P_, Y_, V_, Z_, T_;
   Array<PseudoBicgScalars> k_;
   ColumnRuns runs_{};
 };
 
-class PseudoBlockBicgstab final : public BlockSolver {
+template <class T = double>
+class PseudoBlockBicgstab final : public BlockSolver<T> {
  public:
   using Params = PseudoBlockBicgstabParams;
   /// Throws ConfigError where a parameter is outside its range.

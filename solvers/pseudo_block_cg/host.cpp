@@ -5,6 +5,7 @@
 
 namespace tcsolve::host {
 
-template struct ExecutesColumns<PseudoCgOps>;
+template struct ExecutesColumns<PseudoCgOps<double>>;
+template struct ExecutesColumns<PseudoCgOps<float>>;
 
 }  // namespace tcsolve::host

@@ -12,6 +12,7 @@
 #include <cmath>
 
 #include <tcsolve/kernels/op_list.hpp>
+#include <tcsolve/solvers/driver/best_iterate.hpp>
 #include <tcsolve/solvers/driver/column_runs.hpp>
 #include <tcsolve/solvers/driver/curvature.hpp>
 
@@ -19,10 +20,22 @@ namespace tcsolve {
 
 /// The scalars of one column.
 struct PseudoCgScalars {
-  double rho, rho_prev;  ///< <r, M r>, now and one step ago
+  double rho, rho_prev;  ///< <r, M r>, now and one step ago; rho_prev = 0 before the first step
   double sigma, pp, qq;  ///< <p, A p>, ||p||^2, ||A p||^2
   double size;           ///< ||A|| or, where that is not known, the largest ||A p|| / ||p|| so far
   double kernel;         ///< not 0: a p lay in the kernel of A as far as FP64 can tell
+  double turn;           ///< <r, p> / <r, M r> of an r that was made anew
+  double pp_M, largest;  ///< <p, M^-1 p>, and the largest sigma / <p, M^-1 p>: a bound of ||M A||
+  Reach reach;           ///< of the x that r belongs to
+
+  /// As CgScalars::update_bounds(), for the step of length a from an r of this size.
+  TCSOLVE_HD double gap2_after(double a, double rr) {
+    double const beta = rho_prev > 0 ? rho / rho_prev : 0.0;
+    pp_M = beta > 0 ? rho + beta * (beta * pp_M) : rho;
+    if (sigma > largest * pp_M) largest = sigma / pp_M;
+    reach.x2 += a * a * pp_M;
+    return reach.gap2(rr, rho, largest);
+  }
 };
 
 /// What the operations share.
@@ -31,50 +44,55 @@ struct PseudoCg {
   ColumnRuns runs;
   PseudoCgScalars* k;  ///< (w)
   bool preconditioned;
+  double roundoff;  ///< of a curvature: that of the vectors, or of A's entries where it is coarser
 };
 
 /// rr = ||r||^2: every column begins.
+template <class T>
 struct PseudoCgStart {
   static constexpr char const* name = "pseudo_cg_start";
   static constexpr int sums = 1;
   BlockShape shape;
   PseudoCg cg;
   double norm_A;
-  double const* R;
+  T const* R;
   struct Coefficients {};
   TCSOLVE_HD bool prepare(ColumnFrame, Coefficients&) const { return true; }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const&, double* sum) const {
-    sum[0] += R[e] * R[e];
+    double const r = double(R[e]);
+    sum[0] += r * r;
   }
   TCSOLVE_HD void finish(ColumnFrame f, double const* sum) const {
-    cg.k[f.j] = {sum[0], 0, 0, 0, 0, norm_A, 0};
+    cg.k[f.j] = {.rho = sum[0], .size = norm_A};
     cg.runs.open(f.j, sum[0]);
   }
   TCSOLVE_HD void after(Frame) const { cg.runs.open_all(); }
 };
 
 /// rho = <r, z>.
+template <class T>
 struct PseudoCgInner {
   static constexpr char const* name = "pseudo_cg_inner";
   static constexpr int sums = 1;
   BlockShape shape;
   PseudoCg cg;
-  double const *R, *Z;
+  T const *R, *Z;
   struct Coefficients {};
   TCSOLVE_HD bool prepare(ColumnFrame f, Coefficients&) const { return !cg.runs.ended(f.j); }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const&, double* sum) const {
-    sum[0] += R[e] * Z[e];
+    sum[0] += double(R[e]) * double(Z[e]);
   }
   TCSOLVE_HD void finish(ColumnFrame f, double const* sum) const { cg.k[f.j].rho = sum[0]; }
 };
 
 /// p = z + (rho / rho_prev) p; in the first step p = z. rho > 0, else M is not positive definite.
+template <class T>
 struct PseudoCgDirection {
   static constexpr char const* name = "pseudo_cg_direction";
   BlockShape shape;
   PseudoCg cg;
-  double const* Z;
-  double* P;
+  T const* Z;
+  T* P;
   struct Coefficients {
     double beta;
     bool first;
@@ -86,25 +104,27 @@ struct PseudoCgDirection {
     if (!is_finite(k.rho)) return raise(Stop::nonfinite, Cause::preconditioner);
     if (k.rho < 0) return raise(Stop::indefinite_preconditioner, Cause::none);
     if (k.rho == 0) return raise(Stop::breakdown, Cause::singular_operator);  // M r = 0
-    c = {f.loop.first() ? 0.0 : k.rho / k.rho_prev, f.loop.first()};
+    bool const first = k.rho_prev == 0;
+    c = {first ? 0.0 : k.rho / k.rho_prev, first};
     return true;
   }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double*) const {
-    P[e] = c.first ? Z[e] : Z[e] + c.beta * P[e];
+    P[e] = c.first ? Z[e] : T(double(Z[e]) + c.beta * double(P[e]));
   }
 };
 
 /// sigma = <p, q>, q = A p, and what tells a singular A from an indefinite one.
+template <class T>
 struct PseudoCgCurvature {
   static constexpr char const* name = "pseudo_cg_curvature";
   static constexpr int sums = 3;
   BlockShape shape;
   PseudoCg cg;
-  double const *P, *Q;
+  T const *P, *Q;
   struct Coefficients {};
   TCSOLVE_HD bool prepare(ColumnFrame f, Coefficients&) const { return !cg.runs.ended(f.j); }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const&, double* sum) const {
-    double const p = P[e], q = Q[e];
+    double const p = double(P[e]), q = double(Q[e]);
     sum[0] += p * q;
     sum[1] += p * p;
     sum[2] += q * q;
@@ -119,19 +139,20 @@ struct PseudoCgCurvature {
 
 /// a = rho / sigma;  x += a p;  r -= a q;  rr = ||r||^2;  then the tests. sigma > 0, else A is not
 /// positive definite, or singular (solvers/driver/curvature.hpp).
+template <class T>
 struct PseudoCgUpdate {
   static constexpr char const* name = "pseudo_cg_update";
   static constexpr int sums = 1;
   BlockShape shape;
   PseudoCg cg;
-  double const *P, *Q;
-  double *X, *R;
+  T const *P, *Q;
+  T *X, *R;
   struct Coefficients {
     double a;
   };
-  TCSOLVE_HD Curvature curvature(Index j) const {
+  TCSOLVE_HD Curvature curvature(Index j, double roundoff) const {
     PseudoCgScalars const& k = cg.k[j];
-    return {k.sigma, sqrt(k.pp), sqrt(k.qq), k.size, 0x1p-53};
+    return {k.sigma, sqrt(k.pp), sqrt(k.qq), k.size, roundoff};
   }
   TCSOLVE_HD bool prepare(ColumnFrame f, Coefficients& c) const {
     if (cg.runs.ended(f.j)) return false;
@@ -139,26 +160,31 @@ struct PseudoCgUpdate {
     auto raise = [&](Stop stop, Cause cause) { return cg.runs.raise(f, stop, cause, k.sigma); };
     if (!is_finite(k.sigma)) return raise(Stop::nonfinite, Cause::matrix);
     if (k.sigma <= 0) {
-      Curvature const at = curvature(f.j);
+      Curvature const at = curvature(f.j, cg.roundoff);
       if (at.vanishes() && at.singular()) return raise(Stop::breakdown, Cause::singular_operator);
-      return raise(Stop::indefinite_operator, Cause::none);
+      bool const by_rounding = at.vanishes() && cg.roundoff > Curvature::fp64();
+      return raise(Stop::indefinite_operator, by_rounding ? Cause::values : Cause::none);
     }
     c.a = k.rho / k.sigma;
     return is_finite(c.a) ? true : raise(Stop::breakdown, Cause::sigma);
   }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double* sum) const {
-    double const x = X[e], r = R[e] - c.a * Q[e];
-    X[e] = x + c.a * P[e];
-    R[e] = r;
+    T const now = T(double(R[e]) - c.a * double(Q[e]));
+    X[e] = T(double(X[e]) + c.a * double(P[e]));
+    R[e] = now;
+    double const r = double(now);
     sum[0] += r * r;
   }
   TCSOLVE_HD void finish(ColumnFrame f, double const* sum) const {
     PseudoCgScalars& k = cg.k[f.j];
-    Curvature const at = curvature(f.j);
+    // In FP64, as the sums are: matrices of condition 1e7 are common, and to FP32 no kernel.
+    Curvature const at = curvature(f.j, Curvature::fp64());
     if (at.vanishes() && at.singular()) k.kernel = 1;
+    double const gap2 = k.gap2_after(k.rho / k.sigma, cg.runs.rr(f.j));
     k.rho_prev = k.rho;
     if (!cg.preconditioned) k.rho = sum[0];
     cg.runs.judge(f, sum[0], k.kernel != 0 ? Cause::singular_operator : Cause::none);
+    cg.runs.renew_if_due(f, sum[0], gap2);
   }
   TCSOLVE_HD void after(Frame f) const {
     cg.runs.conclude(f);
@@ -166,7 +192,66 @@ struct PseudoCgUpdate {
   }
 };
 
+/// rr = ||r||^2, <r, z> and <r, p> of an r that was made anew: a column begins, or goes on with p.
+/// reads 3 n w
+template <class T>
+struct PseudoCgRenew {
+  static constexpr char const* name = "pseudo_cg_renew";
+  static constexpr int sums = 3;
+  BlockShape shape;
+  PseudoCg cg;
+  double norm_A;
+  ColumnStart const* starts;  ///< (w)
+  T const *R, *Z, *P;
+  struct Coefficients {
+    bool goes_on;
+  };
+  TCSOLVE_HD bool prepare(ColumnFrame f, Coefficients& c) const {
+    c.goes_on = starts[f.j] == ColumnStart::goes_on;
+    return cg.runs.takes_part(f, starts[f.j]);
+  }
+  TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double* sum) const {
+    double const r = double(R[e]);
+    sum[0] += r * r;
+    sum[1] += r * double(Z[e]);
+    if (c.goes_on) sum[2] += r * double(P[e]);
+  }
+  TCSOLVE_HD void finish(ColumnFrame f, double const* sum) const {
+    PseudoCgScalars& k = cg.k[f.j];
+    bool const goes_on = starts[f.j] == ColumnStart::goes_on;
+    if (!goes_on) k = {.size = norm_A};
+    k.reach = {0};
+    k.rho = cg.preconditioned ? sum[1] : sum[0];
+    k.turn = goes_on && k.rho > 0 ? sum[2] / k.rho : 0.0;
+    cg.runs.open(f.j, sum[0]);
+  }
+  TCSOLVE_HD void after(Frame) const { cg.runs.open_all(); }
+};
+
+/// p -= (<r, p> / <r, z>) z: orthogonal to r, as the recurrences take it to be.
+template <class T>
+struct PseudoCgTurn {
+  static constexpr char const* name = "pseudo_cg_turn";
+  BlockShape shape;
+  PseudoCg cg;
+  ColumnStart const* starts;
+  T const* Z;
+  T* P;
+  struct Coefficients {
+    double turn;
+  };
+  TCSOLVE_HD bool prepare(ColumnFrame f, Coefficients& c) const {
+    c.turn = cg.k[f.j].turn;
+    return starts[f.j] == ColumnStart::goes_on && is_finite(c.turn);
+  }
+  TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double*) const {
+    P[e] = T(double(P[e]) - c.turn * double(Z[e]));
+  }
+};
+
+template <class T>
 using PseudoCgOps =
-    OpList<PseudoCgStart, PseudoCgInner, PseudoCgDirection, PseudoCgCurvature, PseudoCgUpdate>;
+    OpList<PseudoCgStart<T>, PseudoCgInner<T>, PseudoCgDirection<T>, PseudoCgCurvature<T>,
+           PseudoCgUpdate<T>, PseudoCgRenew<T>, PseudoCgTurn<T>>;
 
 }  // namespace tcsolve

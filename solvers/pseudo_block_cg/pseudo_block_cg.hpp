@@ -28,12 +28,14 @@ namespace tcsolve {
 struct PseudoBlockCgParams {
   StoppingParams stopping;
   Execution execution = Execution::automatic;
+  VectorType vectors = VectorType::fp64;
   int columns = 64;
   std::string check() const { return stopping.check(); }
   static constexpr auto schema() {
     using P = PseudoBlockCgParams;
     return std::tuple{
         include(&P::stopping), field(&P::execution, "execution", execution_doc),
+        field(&P::vectors, "vectors", vectors_doc),
         field(&P::columns, "columns", between(1, 64),
               "right-hand sides solved together, at most; more are solved in groups")};
   }
@@ -42,26 +44,33 @@ struct PseudoBlockCgParams {
 /// Per iteration with w columns: one product with A and one with M of n x w, 13 passes over n x w
 /// values. Memory: 5 blocks of n x w (4 without M), B, X and the residuals of the driver, 6
 /// vectors.
-class PseudoBlockCgMethod final : public ColumnwiseMethod {
+template <class T>
+class PseudoBlockCgMethod final : public ColumnwiseMethod<T> {
  public:
   MethodFacts facts() const override {
     return {.name = "pseudo_block_cg",
             .cost = {.vectors = 14, .products = 1, .applications = 1, .passes = 13},
-            .needs = {.symmetric = true, .definite = true}};
+            .needs = {.symmetric = true, .definite = true},
+            .renews = true};
   }
 
  private:
   double const* do_allocate(Context&) override;
   void begin(Context&) override;
+  void resume(Context&) override;
   void step(Context&) override;
-  PseudoCg shared() { return {system().R.view(), runs_, k_.data(), system().preconditioned}; }
+  PseudoCg shared() {
+    BlockSystem<T>& s = this->system();
+    return {s.R.view(), runs_, k_.data(), s.preconditioned, s.roundoff_of_curvature()};
+  }
 
-  MultiVector<double> P_, Q_, Z_;
+  MultiVector<T> P_, Q_, Z_;
   Array<PseudoCgScalars> k_;
   ColumnRuns runs_{};
 };
 
-class PseudoBlockCg final : public BlockSolver {
+template <class T = double>
+class PseudoBlockCg final : public BlockSolver<T> {
  public:
   using Params = PseudoBlockCgParams;
   /// Throws ConfigError where a parameter is outside its range.

@@ -19,7 +19,7 @@ MethodFacts PseudoBlockGmresMethod::facts() const {
 }
 
 double const* PseudoBlockGmresMethod::do_allocate(Context& ctx) {
-  BlockSystem const& s = system();
+  BlockSystem<double> const& s = system();
   Index const n = s.A->rows();
   for (MultiVector<double>* v : {&U_, &W_, &Z_}) v->resize(ctx.space(), n, s.columns());
   auto const m = static_cast<std::size_t>(restart_), w = static_cast<std::size_t>(s.columns());
@@ -62,7 +62,7 @@ void PseudoBlockGmresMethod::orthogonalise(Context& ctx, double* C) {
 
 // Symbols as in Saad, each column with its own h; V_j is U while it is made.
 void PseudoBlockGmresMethod::step(Context& ctx) {
-  BlockSystem const& s = system();
+  BlockSystem<double> const& s = system();
   Out<double> const U = U_, W = W_, Z = s.preconditioned ? Out<double>(Z_) : U;
 
   submit(ctx, PseudoGmresStore{U.size(), U.data, V_.data()});
@@ -77,7 +77,7 @@ void PseudoBlockGmresMethod::step(Context& ctx) {
 }
 
 void PseudoBlockGmresMethod::complete(Context& ctx) {
-  BlockSystem& s = system();
+  BlockSystem<double>& s = system();
   submit(ctx, PseudoGmresSolve{H_});  // y = R^-1 g
   Out<double> const X = s.X, Z = s.preconditioned ? Out<double>(Z_) : X;
   combine(ctx, 1, basis(H_.most), X.cols, H_.Y, nullptr, Z);
@@ -85,8 +85,8 @@ void PseudoBlockGmresMethod::complete(Context& ctx) {
 }
 
 PseudoBlockGmres::PseudoBlockGmres(PseudoBlockGmresParams const& params)
-    : BlockSolver(std::make_unique<PseudoBlockGmresMethod>(params.restart), params.stopping,
-                  params.execution, params.columns) {
+    : BlockSolver<double>(std::make_unique<PseudoBlockGmresMethod>(params.restart), params.stopping,
+                          params.execution, params.columns) {
   checked(params, name());
 }
 

@@ -39,7 +39,7 @@ struct PseudoBlockGmresParams {
 
 /// Per iteration j with w columns: one product with A and one with M of n x w, 4 j + 13 passes over
 /// n x w values. Memory: m + 8 blocks of n x w and 6 vectors.
-class PseudoBlockGmresMethod final : public ColumnwiseMethod {
+class PseudoBlockGmresMethod final : public ColumnwiseMethod<double> {
  public:
   explicit PseudoBlockGmresMethod(Index restart) : restart_(restart) {}
   MethodFacts facts() const override;
@@ -61,7 +61,7 @@ class PseudoBlockGmresMethod final : public ColumnwiseMethod {
   PseudoHessenberg H_{};
 };
 
-class PseudoBlockGmres final : public BlockSolver {
+class PseudoBlockGmres final : public BlockSolver<double> {
  public:
   using Params = PseudoBlockGmresParams;
   /// Throws ConfigError where a parameter is outside its range.

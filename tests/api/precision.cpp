@@ -394,10 +394,10 @@ TEST_P(Precisions, AsOneWordServeLeastSquares) {
 TEST_P(Precisions, AsOneWordSayWhatTheMethodHasNot) {
   Matrix const A = at_time(1, n);
   Solved const s = solved(A, random_column(n, 6),
-                          "precision: fp32\nsolver: {type: pseudo_block_cg}\n"
+                          "precision: fp32\nsolver: {type: block_cg}\n"
                           "preconditioner: {type: jacobi}\n");
   EXPECT_TRUE(s.report.converged()) << s.report.message;
-  EXPECT_EQ(s.setup.precision, "fp32: the matrix alone, since pseudo_block_cg has FP64 vectors");
+  EXPECT_EQ(s.setup.precision, "fp32: the matrix alone, since block_cg has FP64 vectors");
 }
 
 TEST(PrecisionKeys, ThatMakeNoSenseAreRefusedWithTheReason) {

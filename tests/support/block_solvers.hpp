@@ -21,10 +21,10 @@ inline std::vector<std::string> block_methods() {
   return methods(cat(definite_block_methods, " ", general_block_methods));
 }
 
-inline std::unique_ptr<BlockSolver> make_block_solver(std::string const& name,
-                                                      StoppingParams const& stopping,
-                                                      Execution execution = Execution::eager,
-                                                      int columns = 64) {
+inline std::unique_ptr<Solver> make_block_solver(std::string const& name,
+                                                 StoppingParams const& stopping,
+                                                 Execution execution = Execution::eager,
+                                                 int columns = 64) {
   if (name == "block_cg")
     return std::make_unique<BlockCg>(
         BlockCgParams{.stopping = stopping, .execution = execution, .columns = columns});
@@ -32,13 +32,13 @@ inline std::unique_ptr<BlockSolver> make_block_solver(std::string const& name,
     return std::make_unique<BlockGmres>(BlockGmresParams{
         .stopping = stopping, .execution = execution, .columns = std::min(columns, 16)});
   if (name == "pseudo_block_cg")
-    return std::make_unique<PseudoBlockCg>(
+    return std::make_unique<PseudoBlockCg<>>(
         PseudoBlockCgParams{.stopping = stopping, .execution = execution, .columns = columns});
   if (name == "pseudo_block_gmres")
     return std::make_unique<PseudoBlockGmres>(PseudoBlockGmresParams{
         .stopping = stopping, .execution = execution, .columns = std::min(columns, 16)});
   if (name == "pseudo_block_bicgstab")
-    return std::make_unique<PseudoBlockBicgstab>(PseudoBlockBicgstabParams{
+    return std::make_unique<PseudoBlockBicgstab<>>(PseudoBlockBicgstabParams{
         .stopping = stopping, .execution = execution, .columns = columns});
   throw Error("no block solver named " + name);
 }

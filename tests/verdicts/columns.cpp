@@ -215,7 +215,7 @@ TEST_P(ColumnVerdicts, AreThoseOfAnAnalyst) {
   auto const& [method, c] = of;
   Context ctx(where.backend);
   auto const made = make_block_solver(method, c.stopping, where.execution);
-  BlockSolver& solver = *made;
+  Solver& solver = *made;
   solver.setup(ctx, matrix(ctx, c.A), c.M ? c.M(ctx) : nullptr);
   auto const n = static_cast<Index>(c.B.rows()), k = static_cast<Index>(c.B.cols());
   Matrix X = c.X0;
