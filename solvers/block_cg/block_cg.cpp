@@ -80,13 +80,19 @@ void BlockCgMethod::step(Context& ctx) {
 }
 
 /// A direction P v, ||v|| = 1, of no curvature is one of the nullspace of a semidefinite A, and
-/// A P v is small then: ||A p||^2 <= ||A|| <p, A p>. Where it is not, A is not semidefinite.
+/// A P v is small then: ||A p||^2 <= ||A|| <p, A p>. Where it is not, A is not semidefinite: or the
+/// A that is stored is not, where the rounding of its entries explains the sign.
 void BlockCgMethod::classify_stop(Context& ctx, LoopState& state) {
   bool const singular = static_cast<Stop>(state.stop) == Stop::breakdown &&
                         static_cast<Cause>(state.cause) == Cause::singular_operator;
+  double const stored = system().roundoff_of_curvature();
+  bool const uncertain =
+      static_cast<Stop>(state.stop) == Stop::indefinite_operator && stored > Curvature::fp64();
+  if (uncertain) state.cause = static_cast<std::int32_t>(Cause::values);
   Index const w = k_.w;
-  auto const r = singular ? static_cast<Index>(to_host(ctx, k_.P.rank, ctx.space(), 1)[0]) : 0;
-  if (r == 0 || system().norm_A == 0) return;
+  auto const r =
+      singular || uncertain ? static_cast<Index>(to_host(ctx, k_.P.rank, ctx.space(), 1)[0]) : 0;
+  if (r <= 0 || system().norm_A == 0) return;
   // v = (-L^-T l, 1, 0): P^T Q v = 0 up to rounding, where (L l)^T are the rows that are made.
   std::vector<double> G = to_host(ctx, k_.PQ, ctx.space(), std::size_t(w) * w);
   Index const made = factor_cholesky({}, r, G.data(), w).rows;
@@ -107,11 +113,13 @@ void BlockCgMethod::classify_stop(Context& ctx, LoopState& state) {
   auto scope = ctx.arena().scope();
   Out<double> const q = scope.template vector<double>(W_.rows());
   copy<double, double>(ctx, column<double const>(W_, 0), q);
-  double const size = system().norm_A;
-  if (Curvature{state.value, std::sqrt(square), norm<double>(ctx, q), size, 0x1p-53}.singular())
-    return;
+  Curvature at{state.value, std::sqrt(square), norm<double>(ctx, q), system().norm_A,
+               Curvature::fp64()};
+  if (singular && at.singular()) return;
+  at.roundoff = stored;
+  bool const by_rounding = stored > Curvature::fp64() && at.vanishes();
   state.stop = static_cast<std::int32_t>(Stop::indefinite_operator);
-  state.cause = static_cast<std::int32_t>(Cause::none);
+  state.cause = static_cast<std::int32_t>(by_rounding ? Cause::values : Cause::none);
 }
 
 BlockCg::BlockCg(BlockCgParams const& params)

@@ -452,14 +452,16 @@ void BlockSolver<T>::judge(ColumnState& c, Run const& run, Index i) {
               .value = end.value,
               .overflow = !finite && std::isfinite(end.value),
               .gain = cut || renewed ? std::min(step.gain, Judgement::enough_gain) : step.gain,
-              .exhausted = exhausted});
+              .exhausted = exhausted,
+              .sign_is_certain = end.cause != Cause::values});
   if (c.decided()) c.start = ColumnStart::stays;
   if (!c.decided()) {
     if (step.takes) copy<double, double>(ctx, r_, column<double>(residuals_, c.j));
     return;
   }
   if (report.cause == Cause::inner_solver) report.inner = inner_.complaint;
-  if (report.reason == Stop::nonfinite) report.cause = diagnose<T>(ctx, *system_.A, *system_.M);
+  if (report.reason == Stop::nonfinite)
+    c.explain_nonfinite(diagnose<T>(ctx, *system_.A, *system_.M));
 }
 
 /// The figures of a column that has its verdict; `together`: columns that shared the work.

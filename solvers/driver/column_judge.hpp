@@ -103,6 +103,13 @@ class ColumnJudge {
     report.cause = cause;
     decided_ = true;
   }
+  /// Of Stop::nonfinite: what diagnose() has found. A number that has left the range of FP32
+  /// vectors, where A and M keep to it, says nothing of the system.
+  void explain_nonfinite(Cause found) {
+    report.cause = found;
+    bool const narrow = system_->roundoff > 0x1p-53;
+    if (narrow && found == Cause::overflow) end(Stop::precision_limit, Cause::values);
+  }
   bool decided() const { return decided_; }
   /// What is left to solve: ||r||, or that of the rows that are not met ...
   double open() const { return open_; }

@@ -232,7 +232,8 @@ void KrylovSolver<T>::iterate(Problem const& problem, ColumnJudge& column, Watch
          .gradient = gradient,
          .sign_is_certain = cause != Cause::values});
     if (!column.decided()) continue;
-    if (report.reason == Stop::nonfinite) report.cause = diagnose<T>(ctx, *system_.A, *system_.M);
+    if (report.reason == Stop::nonfinite)
+      column.explain_nonfinite(diagnose<T>(ctx, *system_.A, *system_.M));
     return;
   }
 }
