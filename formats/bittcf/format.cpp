@@ -17,6 +17,8 @@ double blocks(Features const& f) {
 
 std::string refuses(Features const& f, PlanRequest const& request) {
   if (request.columns == 1) return "for blocks of columns";
+  // A method of FP32 vectors asks for their seven digits; who names the format has the three.
+  if (request.vectors == Real::f32) return "FP32 vectors are rounded to TF32 in its products";
   return beyond_31_bits(f);
 }
 

@@ -40,7 +40,8 @@ struct BlockSystem {
   Index columns() const { return R.cols(); }
   /// Relative to ||A|| ||p||^2, the rounding of <p, A p>: below it a curvature has no sign.
   double roundoff_of_curvature() const {
-    return std::max(roundoff(real_of<T>), roundoff(A->traits().precision.storage));
+    Precision const of_A = A->traits().precision;
+    return std::max({roundoff(real_of<T>), roundoff(of_A.storage), roundoff(of_A.multiply)});
   }
 };
 

@@ -70,7 +70,9 @@ struct MethodSystem {
   /// Of the stored entries of A.
   double roundoff_A() const { return roundoff(A->traits().precision.storage); }
   /// Relative to ||A|| ||p||^2, the rounding of <p, A p>: below it a curvature has no sign.
-  double roundoff_of_curvature() const { return std::max(roundoff(real_of<T>), roundoff_A()); }
+  double roundoff_of_curvature() const {
+    return std::max({roundoff(real_of<T>), roundoff_A(), roundoff(A->traits().precision.multiply)});
+  }
   /// The size of ||A||; 0 where it is not known.
   double size_A() const {
     double const size = std::ldexp(norm_A, -exponent);
