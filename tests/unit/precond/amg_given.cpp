@@ -89,9 +89,30 @@ TEST_P(AmgGiven, FilesHoldThemToo) {
     for (double const v : z) out << v << "\n";
   }
   NodeFacts const nodes{.near_nullspace = {z}};
-  expect_alike(*made(a, {.near_nullspace = {.files = {path}}}), *knowing(a, nodes), a.rows);
-  // That A does not map it to nearly zero is told.
-  EXPECT_GT(hierarchy_of(*knowing(a, nodes)).facts().near_nullspace[0], 0.3);
+  auto const kept = made(a, {.near_nullspace = {.files = {path}, .keep = true}});
+  expect_alike(*kept, *knowing(a, nodes, {.near_nullspace = {.keep = true}}), a.rows);
+  EXPECT_GT(hierarchy_of(*kept).facts().near_nullspace[0], 0.5);
+}
+
+TEST_P(AmgGiven, VectorsThatAreNoneAreLeftOutAndNamed) {
+  struct Heard : Observer {
+    using Observer::on;
+    void on(LogEvent const& event) override {
+      if (event.severity == Severity::warning) texts.emplace_back(event.text);
+    }
+    std::vector<std::string> texts;
+  } heard;
+  ctx().attach(&heard);
+  Csr<double> const a = generate(Poisson7Params{.n = 10, .coefficient = Coefficient::random});
+  std::vector<double> const ones(a.rows, 1.0), wrong = random_values(a.rows, 9);
+  auto const two = knowing(a, {.block = 1, .near_nullspace = {wrong, ones}});
+  expect_alike(*two, *knowing(a, {.block = 1, .near_nullspace = {ones}}), a.rows);
+  ASSERT_EQ(heard.texts.size(), 1u);
+  EXPECT_THAT(heard.texts[0], testing::AllOf(HasSubstr("vector 1"), HasSubstr("left out")));
+  // Without any that is one, as without them.
+  expect_alike(*knowing(a, {.block = 1, .near_nullspace = {wrong}}),
+               *made(a, {.near_nullspace = {.block = 1}}), a.rows);
+  ctx().detach(&heard);
 }
 
 TEST_P(AmgGiven, WhatCannotBeIsRefusedByName) {
