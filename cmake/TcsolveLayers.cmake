@@ -222,7 +222,7 @@ function(tcsolve_loop_rooms)
   set(TCSOLVE_LOOP_TEAMS "")
   set(TCSOLVE_HOST_TEAMS "")
   set(rooms "")
-  foreach(layer formats distributed precond solvers)
+  foreach(layer formats operators distributed precond solvers)
     file(GLOB lists CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}"
       "${PROJECT_SOURCE_DIR}/${layer}/loop_ops.hpp" "${PROJECT_SOURCE_DIR}/${layer}/*/loop_ops.hpp")
     foreach(list IN LISTS lists)

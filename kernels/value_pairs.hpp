@@ -3,6 +3,8 @@
 /// explicit instantiations: X(S) and X(S, T).
 #pragma once
 
+#include <type_traits>
+
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/kernels/op_list.hpp>
 
@@ -26,5 +28,11 @@ template <template <class, class> class... V>
 using ForValuePairs =
     OpList<V<double, double>..., V<float, double>..., V<half, double>..., V<bfloat16, double>...,
            V<float, float>..., V<half, float>..., V<bfloat16, float>...>;
+
+/// For loops on vectors of T: of values of their own type, and of 16 bits where T is FP32.
+template <class T, template <class, class> class... V>
+using ForLoopValues =
+    std::conditional_t<std::is_same_v<T, float>,
+                       OpList<V<T, T>..., V<half, T>..., V<bfloat16, T>...>, OpList<V<T, T>...>>;
 
 }  // namespace tcsolve

@@ -22,10 +22,16 @@ struct DiagonalBlocks {
   }
 };
 
+/// OpFacts::cache_share: another pass, and of blocks another barrier, cost one kernel what it gains
+/// beyond some 25 MB (FP16 of 27 points on an H200, us an iteration as one kernel and as a graph:
+/// 32^3 27.2, 30.3; 64^3 40.6, 42.6; 7 points 100^3 45.9, 43.4; 96^3 80.7, 73.7).
+constexpr double corrected_cache_share = 0.4;
+
 /// y += alpha D x, x and y blocks of vectors.
 template <class T>
 struct AddDiagonal {
   static constexpr char const* name = "add_diagonal";
+  static constexpr double cache_share = corrected_cache_share;
   std::int64_t n;
   double alpha;
   DiagonalBlocks D;
@@ -36,12 +42,15 @@ struct AddDiagonal {
     auto const at = [&](std::int64_t j) { return x[j * k + c]; };
     y[e] = T(double(y[e]) + alpha * D(static_cast<Index>(i), at));
   }
+  void const* gathered() const { return D.block > 1 ? x.data : nullptr; }
+  Index columns() const { return y.cols; }
 };
 
 /// The same of one column of adjacent entries, and sigma = <x, y>.
 template <class T>
 struct AddDiagonalDot {
   static constexpr char const* name = "add_diagonal_dot";
+  static constexpr double cache_share = corrected_cache_share;
   static constexpr int sums = 1;
   std::int64_t n;
   double alpha;
@@ -56,6 +65,7 @@ struct AddDiagonalDot {
     sum[0] += conjugate(double(x[i])) * double(v);
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const { *sigma = sum[0]; }
+  void const* gathered() const { return D.block > 1 ? x : nullptr; }
 };
 
 template <class T>

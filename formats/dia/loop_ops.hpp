@@ -3,13 +3,13 @@
 #pragma once
 
 #include <tcsolve/formats/dia/ops.hpp>
-#include <tcsolve/kernels/op_list.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve::loop_rooms {
 
 struct dia {
   template <class T>
-  using Loop = OpList<DiaMultiply<T, T>, DiaMultiplyDot<T, T>>;
+  using Loop = ForLoopValues<T, DiaMultiply, DiaMultiplyDot>;
   using Batch = OpList<>;
 };
 

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <tcsolve/formats/sell/ops.hpp>
-#include <tcsolve/kernels/op_list.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve::loop_rooms {
 
 struct sell {
   template <class T>
-  using Loop = OpList<SellMultiply<T, T>, SellMultiplyDot<T, T>>;
+  using Loop = ForLoopValues<T, SellMultiply, SellMultiplyDot>;
   using Batch = OpList<>;
 };
 

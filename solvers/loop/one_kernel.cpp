@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/operators/cast.hpp>
 
 namespace tcsolve {
 namespace {
@@ -28,8 +29,12 @@ bool runs_as_one_kernel(Solver& solver, PreconditionerFactory const* M) {
   Context ctx(Backend::host);
   Csr<double> const a = small_system();
   try {
-    auto const A = std::make_shared<CsrOperator<double>>(ctx, a.view());
-    solver.setup(ctx, A, M ? M->build(ctx, {A->view(), A})->view() : nullptr);
+    auto const given = std::make_shared<CsrOperator<double>>(ctx, a.view());
+    OperatorPtr<double> A = given;
+    if (solver.vectors() == Real::f32)
+      A = std::make_shared<Cast<double, float>>(
+          OperatorPtr<float>(std::make_shared<CsrOperator<float>>(ctx, converted<float>(a))));
+    solver.setup(ctx, A, M ? M->build(ctx, {given->view(), given})->view() : nullptr);
     return solver.one_kernel();
   } catch (Error const&) { return false; }
 }

@@ -57,7 +57,7 @@ Facts facts_of(int position, std::byte const* operands) {
   return {.position = position,
           .pointers = pointers_of<V>(operands),
           .n = op.n,
-          .gathers = Of::gathers,
+          .gathers = Of::gathers && Of::gathered(op) != nullptr,
           .only_sums = Of::only_sums,
           .spread = Of::spread,
           .finishes = OpTraits<V>::finishes,

@@ -79,12 +79,15 @@ TEST_P(PersistentProgram, IsThereForFp32Likewise) {
     SCOPED_TRACE(m.name);
     std::string const why = why_not<float, float>(m.matrix);
     EXPECT_EQ(why.empty(), format.can.persistent) << why;
-    EXPECT_NE((why_not<float, half>(m.matrix)), "");
+    // Of 16-bit values too, but in csr, whose values such a loop keeps in fast memory.
+    bool const narrow = format.can.persistent && format.converted;
+    EXPECT_EQ((why_not<float, half>(m.matrix)).empty(), narrow);
+    EXPECT_EQ((why_not<float, bfloat16>(m.matrix)).empty(), narrow);
   }
 }
 
 /// A loop that took another type would compute other numbers unasked.
-TEST_P(PersistentProgram, IsNotThereForNarrowValues) {
+TEST_P(PersistentProgram, IsNotThereForValuesNarrowerThanFp64Vectors) {
   for (Named const& m : grids()) {
     SCOPED_TRACE(m.name);
     EXPECT_NE((why_not<double, float>(m.matrix)), "");
