@@ -80,6 +80,7 @@ def main():
     cg(a, b, M=M, atol=0.0, callback=lambda _: count.append(1), **_tolerance())
     print(f"iterations, tcsolve's and CuPy's | {infos[-1].iterations}, {len(count)}")
     print(f"a later solve over CuPy's | {took / theirs:.2f}")
+    of_jax(a, b, keys)
     f = stencil(32)
     f.data *= 1 + 0.2 * cp.sin(cp.arange(f.nnz))
     bf = cp.ones(f.shape[0])
@@ -91,6 +92,30 @@ def main():
         first = sum(seconds[k] for k in ("plan", "convert", "setup", "upload"))
         print(f"set-up of gmres with {M}, 32^3, nonsymmetric | {first * 1e3:.2f} ms")
         print(f"set-up of its adjoint | {seconds['transpose'] * 1e3:.2f} ms")
+
+
+def of_jax(a, b, keys):
+    """The same system as a custom call in jit: a set-up that is kept, new values, a gradient."""
+    try:
+        import jax
+    except ImportError:
+        return
+    jax.config.update("jax_enable_x64", True)
+    if jax.default_backend() != "gpu":
+        return
+    import jax.numpy as jnp
+
+    import tcsolve.jax
+
+    indptr, indices, data, rhs = (jnp.from_dlpack(x) for x in (a.indptr, a.indices, a.data, b))
+    solve = jax.jit(lambda data, b: tcsolve.jax.solve(indptr, indices, data, b, **keys))
+    slope = jax.jit(jax.grad(lambda data, b: (tcsolve.jax.solve(
+        indptr, indices, data, b, **keys) ** 2).sum(), (0, 1)))
+    turn = [data, 1.5 * data]
+    row("tcsolve.jax.solve in jit", lambda: solve(data, rhs).block_until_ready(), 10)
+    row("  with new values", lambda: (turn.reverse(), solve(turn[0], rhs).block_until_ready()), 10)
+    row("  its gradient", lambda: jax.block_until_ready(slope(data, rhs)), 10)
+    tcsolve.jax.forget()
 
 
 def _tolerance():

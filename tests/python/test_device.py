@@ -335,27 +335,75 @@ def test_a_stream_by_its_number(streams):
     assert info.solved and residual(a, on.host(x), b) <= 1.01e-8
 
 
-def test_no_copy_through_the_host(tmp_path, on):
-    """What passes between host and device in a solve is scalars and histories, no vector."""
+def through_the_host(f, tmp_path):
+    """Bytes that f() moves between host and device."""
     torch = pytest.importorskip("torch")
-    a = laplace(48)
-    b = numbers(a.shape[0])
-    A, rhs = on.csr(a), on.array(b)
-    solver = tcsolve.Solver(A, **PLAIN)
-    solver.solve(rhs, transpose=True)
     activities = [torch.profiler.ProfilerActivity.CUDA]
     with torch.profiler.profile(activities=activities) as profile:
-        for _ in range(3):
-            x, info = solver.solve(rhs)
-            solver.solve(rhs, x, transpose=True)
+        f()
         torch.cuda.synchronize()
     profile.export_chrome_trace(str(tmp_path / "trace"))
     events = json.loads((tmp_path / "trace").read_text())["traceEvents"]
     if not any(e.get("cat") == "kernel" for e in events):
         pytest.skip("CUPTI tells nothing here")
-    moved = [e for e in events if e.get("cat") == "gpu_memcpy" and "DtoD" not in e["name"]]
-    assert info.solved
-    assert sum(e["args"]["bytes"] for e in moved) < b.nbytes / 2, moved
+    return sum(e["args"]["bytes"] for e in events
+               if e.get("cat") == "gpu_memcpy" and "DtoD" not in e["name"])
+
+
+def test_no_copy_through_the_host(tmp_path, on):
+    """What passes between host and device in a solve is scalars and histories, no vector."""
+    a = laplace(48)
+    b = numbers(a.shape[0])
+    A, rhs = on.csr(a), on.array(b)
+    solver = tcsolve.Solver(A, **PLAIN)
+    solver.solve(rhs, transpose=True)
+
+    def solves():
+        for _ in range(3):
+            x, info = solver.solve(rhs)
+            assert info.solved
+            solver.solve(rhs, x, transpose=True)
+
+    assert through_the_host(solves, tmp_path) < b.nbytes / 2
+
+
+@pytest.mark.parametrize("real", ["float64", "float32"])
+def test_no_gradient_of_jax_passes_through_the_host(tmp_path, real):
+    """A solve and its adjoint with new values on a pattern that is known."""
+    on = Jax()
+    import tcsolve.jax
+
+    jax, a = on.module, laplace(48)
+    b = on.array(numbers(a.shape[0]).astype(real))
+    indptr, indices = on.array(a.indptr), on.array(a.indices)
+    first, second = on.array(a.data.astype(real)), on.array((1.5 * a.data).astype(real))
+
+    @jax.jit
+    def slope(data, b):
+        return jax.grad(lambda data, b: (tcsolve.jax.solve(
+            indptr, indices, data, b, method="cg", M="jacobi", rtol=1e-8) ** 2).sum(), (0, 1))(data, b)
+
+    jax.block_until_ready(slope(first, b))
+    found = []
+    moved = through_the_host(lambda: found.append(jax.block_until_ready(slope(second, b))), tmp_path)
+    assert moved < b.nbytes / 2 and all(g.dtype == real for g in found[0])
+    solver = tcsolve.Solver(1.5 * a, method="cg", M="jacobi", rtol=1e-10, device="cpu")
+    x = solver.solve(np.asarray(b, float))[0]
+    exact = solver.solve(2 * x)[0]
+    assert np.allclose(found[0][1], exact, rtol=1e-4, atol=1e-4 * abs(exact).max())
+
+
+def test_vmap_of_jax_is_one_solve_on_the_device():
+    on = Jax()
+    import tcsolve.jax
+
+    a, bs = flow(8), numbers(4 * 512).reshape(4, 512)
+    f = on.module.jit(on.module.vmap(lambda b: tcsolve.jax.solve(
+        a.indptr, a.indices, a.data, b, method="gmres", M="jacobi", rtol=1e-10)))
+    x = f(on.array(bs))
+    assert np.allclose(on.host(x) @ a.toarray().T, bs, atol=1e-7)
+    solver = tcsolve.jax._kept[-1][-1]
+    assert "host" not in solver.device
 
 
 def test_1000_solves_take_no_memory(on):

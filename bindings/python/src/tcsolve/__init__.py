@@ -133,10 +133,17 @@ def show(file: TextIO | None = None) -> None:
         f"devices: {', '.join(devices())}",
         *(f"{name}: {what.partition(';')[0]}" for name, what in _core.libraries()),
     ]
-    for package in ("numpy", "scipy", "cupy", "torch", "jax", "petsc4py", "scikit-fem"):
-        try:
-            lines.append(f"{package} {importlib.metadata.version(package)}")
-        except importlib.metadata.PackageNotFoundError:
+    # A package for a CUDA version has it in its name.
+    cupy = [f"cupy-cuda{n}x" for n in (13, 12)]
+    for package, *others in (["numpy"], ["scipy"], ["cupy", *cupy], ["torch"], ["jax"], ["petsc4py"],
+                             ["scikit-fem"]):
+        for name in (package, *others):
+            try:
+                lines.append(f"{name} {importlib.metadata.version(name)}")
+                break
+            except importlib.metadata.PackageNotFoundError:
+                pass
+        else:
             lines.append(f"{package}: not installed")
     keeping: dict[str, Any] = {"solve": _once}
     keeping |= {name: sys.modules.get(f"tcsolve.{name}") for name in ("jax", "torch")}
