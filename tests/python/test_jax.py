@@ -212,6 +212,19 @@ def test_without_check_it_is_heard_of_forward_and_backward(wrap):
     assert not heard
 
 
+def test_values_that_fail_are_not_kept():
+    a, b = laplace(3), np.ones(27)
+
+    def solve(data):
+        x = tcsolve.jax.solve(a.indptr, a.indices, data, b, method="cg", M="ic")
+        return np.asarray(jax.block_until_ready(x))
+
+    good = solve(a.data)
+    with pytest.raises(Exception, match="ic"):
+        solve(np.where(a.data > 0, -a.data, a.data))  # a negative diagonal has no root
+    assert np.allclose(solve(a.data), good) and len(tcsolve.jax._kept) == 1
+
+
 def test_set_ups_are_kept_and_bounded():
     a, b = flow(3), numbers(27)
 

@@ -100,11 +100,12 @@ def _solver_of(options, indptr, indices, data, stream):
         core = solver._core
         if not (core.same(p.array(), given[0], stream) and core.same(c.array(), given[1], stream)):
             continue
-        _kept.append(_kept.pop(at))
+        entry = _kept.pop(at)  # what fails on the way is not kept
         values = core.owned(given[2], "float64", stream)
         if not core.same(v.array(), values, 0):
             core.convert(values, v.room(), 0)
             core.update(n, n, p.array(), c.array(), v.array(), 0)
+        _kept.append(entry)
         return solver
     solver = Solver(device="cpu" if device < 0 else f"cuda:{device}", **json.loads(options))
     core = solver._core
