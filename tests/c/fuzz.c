@@ -202,6 +202,27 @@ static void ask(tcs_report* r) {
   tcs_report_history(r, one_in(4) ? NULL : its, one_in(4) ? NULL : norms, (int64_t)draw(room) - 2);
 }
 
+/* What is known of the nodes, of the last matrix or of none; nothing of it is lent. */
+static void tell_nodes(place const* at) {
+  static double values[places];
+  tcs_nodes a;
+  int k;
+  for (k = 0; k < places; ++k) values[k] = any_value();
+  memset(&a, 0, sizeof a);
+  a.size = one_in(40) ? draw(100) : (uint32_t)sizeof a;
+  a.block = one_in(20) ? (int32_t)draw(12) - 2 : (int32_t)draw(4);
+  a.dim = one_in(20) ? (int32_t)draw(6) - 1 : 2 + (int32_t)draw(2);
+  a.vectors = one_in(20) ? (int64_t)draw(20) - 1 : (int64_t)draw(3);
+  a.rows = any_number(one_in(3) ? (int64_t)draw(most + 1) : at->rows, most);
+  a.nodes = any_number(one_in(2) ? at->rows / 2 : at->rows / 3, most);
+  /* An extent that the library cannot know to be wrong stays inside of the array. */
+  if (a.vectors > 0 && a.rows > places / a.vectors && a.rows <= INT32_MAX) a.rows = places / a.vectors;
+  if (a.dim > 0 && a.nodes > places / a.dim && a.nodes <= INT32_MAX) a.nodes = places / a.dim;
+  a.coordinates = one_in(2) ? values : NULL;
+  a.near_nullspace = one_in(2) ? values : NULL;
+  note(tcs_solver_set_nodes(at->solver, one_in(60) ? NULL : &a));
+}
+
 int main(int argc, char** argv) {
   static char const* const texts[] = {
       NULL, "", "{}", "{backend: host, solver: cg}", "{backend: host, solver: {type: cg}, preconditioner: jacobi}",
@@ -211,6 +232,7 @@ int main(int argc, char** argv) {
       "{backend: host, solver: {type: gmres}, preconditioner: {type: ilu}}",
       "{backend: host, solver: {type: block_cg}}", "{backend: host, solver: {type: minres, vectors: fp32}}",
       "{backend: host, solver: auto, preconditioner: {type: amg}}",
+      "{backend: host, solver: {type: cg}, preconditioner: {type: amg, coarse_size: 4}}",
       "{backend: host, solver: {type: cg}, nullspace: {constant: true}}",
       "{backend: host, solver: {type: fgmres}, operator: {values: fp16}, preconditioner: {type: schwarz}}"};
   static char const* const places_of_work[] = {NULL, "", "{backend: host}", "{backend: host, threads: 1}",
@@ -277,6 +299,9 @@ int main(int argc, char** argv) {
         tcs_solver_text(at->solver, keys[draw(4)]);
         break;
       }
+      case 11:
+        if (one_in(3)) tell_nodes(at);
+        break;
       default: solve(at, &r);
     }
   }
