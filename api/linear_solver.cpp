@@ -229,7 +229,7 @@ void LinearSolver::set_matrix(Csr<double> a) {
   impl_->one_system().load(std::move(a));
 }
 
-void LinearSolver::set_matrix(CallerCsr const& a, Arrays arrays) {
+void LinearSolver::set_caller_matrix(CallerCsr const& a, Arrays arrays) {
   require_types(a);
   if (a.plain()) return set_matrix(a.view(), arrays);
   if (a.space == Space::host) return set_matrix(tcsolve::converted(a));
@@ -239,7 +239,7 @@ void LinearSolver::set_matrix(CallerCsr const& a, Arrays arrays) {
   system.load(impl_->converted.emplace(std::move(made)).view(), Arrays::borrowed);
 }
 
-void LinearSolver::update_values(CallerCsr const& a) {
+void LinearSolver::update_caller_values(CallerCsr const& a) {
   require_types(a);
   if (a.plain()) return update_values(a.view());
   if (impl_ == nullptr || !impl_->batch) with_matrix("update_values");

@@ -32,6 +32,7 @@
 /// Context::cancel() and stop tokens may be used from any.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -133,7 +134,11 @@ class LinearSolver {
   /// from
   /// 1. They are converted where they lie, into a copy that the solver owns; a plain() one is taken
   /// as a CsrView. Throws as converted(), Unsupported for another device's, else as set_matrix().
-  void set_matrix(CallerCsr const& a, Arrays arrays = Arrays::copied);
+  /// (A template, so that braces without a name of a type stay a CsrView.)
+  template <std::same_as<CallerCsr> Matrix>
+  void set_matrix(Matrix const& a, Arrays arrays = Arrays::copied) {
+    set_caller_matrix(a, arrays);
+  }
   /// The matrix of entries (i, j, v) in any order, where those of one place are added: as element
   /// loops leave them, on the host or the device. Numbers from 0; a negative one leaves its entry
   /// out. The places are found and the entries copied into them here; update_coo() repeats the
@@ -163,7 +168,10 @@ class LinearSolver {
   /// a solver that borrows arrays borrows those of `a` instead. The preconditioner is updated or
   /// made anew. Throws as set_matrix(). Cost: a copy or two, the preconditioner's, a pass over A.
   void update_values(CsrView<double> const& a);
-  void update_values(CallerCsr const& a);
+  template <std::same_as<CallerCsr> Matrix>
+  void update_values(Matrix const& a) {
+    update_caller_values(a);
+  }
   /// The same of the matrix of several ranks: this one's values, in the order of its entries.
   void update_values(std::span<double const> values, Space space = Space::host);
   /// To be called when the operators given to set_operator() have changed: makes the options'
@@ -226,6 +234,8 @@ class LinearSolver {
   OperatorPtr<double> M() const;
 
  private:
+  void set_caller_matrix(CallerCsr const& a, Arrays arrays);
+  void update_caller_values(CallerCsr const& a);
   struct Impl;
   Impl& with_matrix(char const* what) const;
   Impl& with_systems(char const* what) const;
