@@ -130,11 +130,10 @@ class LinearSolver {
   void set_matrix(DistributedMatrix a);
   /// Moves the matrix into the solver: no copy on the host.
   void set_matrix(Csr<double> a);
-  /// A matrix of other number types (matrix/caller_csr.hpp): 64-bit columns, FP32 values, numbers
-  /// from
-  /// 1. They are converted where they lie, into a copy that the solver owns; a plain() one is taken
-  /// as a CsrView. Throws as converted(), Unsupported for another device's, else as set_matrix().
-  /// (A template, so that braces without a name of a type stay a CsrView.)
+  /// A matrix of other number types (matrix/caller_csr.hpp), as 64-bit columns, FP32 values or
+  /// Fortran's numbers. They are converted where they lie, into a copy that the solver owns; a
+  /// plain() one is taken as a CsrView. Throws as converted(), Unsupported for another device's,
+  /// else as set_matrix(). A template, so that braces without a name of a type stay a CsrView.
   template <std::same_as<CallerCsr> Matrix>
   void set_matrix(Matrix const& a, Arrays arrays = Arrays::copied) {
     set_caller_matrix(a, arrays);

@@ -115,12 +115,11 @@ struct Format {
   std::string doc;   ///< one line for `--list`
 
   struct Can {
-    bool dot = false;        ///< <x, A x> is made in the pass that makes A x
-    bool transpose = false;  ///< A^T x
-    bool persistent =
-        false;  ///< the persistent kernel has the product (planner.cpp: of which types)
-    double cache_share = 2;  ///< and up to how often what the cache holds (OpFacts::cache_share)
-    bool columns = true;     ///< A X with any number of columns
+    bool dot = false;         ///< <x, A x> is made in the pass that makes A x
+    bool transpose = false;   ///< A^T x
+    bool persistent = false;  ///< the persistent kernel has the product, in types of planner.cpp
+    double cache_share = 2;   ///< and up to how often what the cache holds (OpFacts::cache_share)
+    bool columns = true;      ///< A X with any number of columns
   } can;
 
   /// False of csr alone, which all other formats are made from and which holds every matrix.

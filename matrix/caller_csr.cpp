@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/matrix/caller_csr.hpp>
 
-#include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace tcsolve {

@@ -10,8 +10,8 @@
 /// or FP32. The copy is made where the arrays lie.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/matrix/csr.hpp>
@@ -20,9 +20,6 @@
 namespace tcsolve {
 
 enum class NumberKind { i32, i64, f32, f64 };
-constexpr std::size_t size_of(NumberKind t) {
-  return t == NumberKind::i32 || t == NumberKind::f32 ? 4 : 8;
-}
 
 /// An array of one of them.
 struct NumbersView {

@@ -2,8 +2,8 @@
 /// Numbers of one type as those of another, written once for both backends (kernels/convert.hpp).
 #pragma once
 
-#include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/kernels/convert.hpp>

@@ -7,20 +7,13 @@
 
 #include "tests/api/systems.hpp"
 #include "tests/support/backend.hpp"
+#include "tests/support/matrices.hpp"
 
 namespace tcsolve::test {
 namespace {
 
 class Nodes : public OnEachBackend {
  protected:
-  static std::vector<double> grid_points(Index n) {
-    std::vector<double> points;
-    for (Index k = 0; k < n; ++k)
-      for (Index j = 0; j < n; ++j)
-        for (Index i = 0; i < n; ++i)
-          for (Index const x : {i, j, k}) points.push_back(x);
-    return points;
-  }
   LinearSolver solver(std::string const& more = "", std::string const& keys = "") {
     return {ctx(), SolverOptions::from_yaml(cat("solver: {type: cg, rtol: 1e-9}\n",
                                                 "preconditioner: {type: amg", keys, "}\n", more))};

@@ -68,16 +68,6 @@ class ScaledValues : public InEveryPlace {
     out.report = solve(*solver, b, out.x);
     return out;
   }
-  static double residual(Csr<double> const& a, Column const& b, Column const& x) {
-    long double rr = 0;
-    for (Index i = 0; i < a.rows; ++i) {
-      long double r = b[i];
-      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-        r -= static_cast<long double>(a.values[k]) * x[a.columns[k]];
-      rr += r * r;
-    }
-    return static_cast<double>(std::sqrt(rr));
-  }
 };
 TCSOLVE_IN_EVERY_PLACE(ScaledValues);
 
@@ -90,7 +80,7 @@ TEST_P(ScaledValues, TheVerdictIsOnTheSystemThatWasGiven) {
                          bool suits) {
     SCOPED_TRACE(cat(method, ", ", name(values), suits ? "" : ", any b"));
     Solved const s = solved(stored(a, values), a, b, method);
-    double const r = residual(a, b, s.x);
+    double const r = residual_norm(a, b, s.x);
     if (suits) EXPECT_TRUE(s.report.converged()) << s.report.message;
     if (s.report.converged()) {
       EXPECT_LE(r, 1.001e-10 * b.norm());
@@ -188,7 +178,7 @@ TEST_P(ScaledValues, InEveryFormatAndForBothVectors) {
         Column x = Column::Zero(a.rows);
         SolveReport const report = solve(*solver, b, x);
         EXPECT_TRUE(report.converged()) << report.message;
-        EXPECT_LE(residual(a, b, x), 1.001e-8 * b.norm());
+        EXPECT_LE(residual_norm(a, b, x), 1.001e-8 * b.norm());
       };
       if (vectors == Real::f64)
         run(0.0);
@@ -211,7 +201,7 @@ TEST_P(ScaledValues, RowSumsThatAreKeptSaveSteps) {
                          ->build(ctx(), a);
       Solved const s = solved(A, a, b, "cg");
       EXPECT_TRUE(s.report.converged()) << s.report.message;
-      EXPECT_LE(residual(a, b, s.x), 1.001e-10 * b.norm());
+      EXPECT_LE(residual_norm(a, b, s.x), 1.001e-10 * b.norm());
       return s.report.iterations;
     };
     Index const kept = steps(KeptDiagonal::row_sums);

@@ -28,14 +28,7 @@ class TensorFormats : public InEveryPlace {
     solver->setup(ctx(), A, M, truth);
     SolveReport report = solve(*solver, b, x);
     EXPECT_TRUE(report.converged()) << report.message;
-    long double rr = 0;
-    for (Index i = 0; i < a.rows; ++i) {
-      long double r = b[i];
-      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-        r -= static_cast<long double>(a.values[k]) * x[a.columns[k]];
-      rr += r * r;
-    }
-    EXPECT_LE(std::sqrt(rr), 1.001L * rtol * b.norm());
+    EXPECT_LE(residual_norm(a, b, x), 1.001 * rtol * b.norm());
   }
 };
 TCSOLVE_IN_EVERY_PLACE(TensorFormats);

@@ -40,4 +40,13 @@ Matrix left_singular_vectors(Matrix const& a) {
   return Eigen::JacobiSVD<Matrix>(a, Eigen::ComputeFullU).matrixU();
 }
 
+Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> dense_rows(
+    Csr<double> const& a) {
+  Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> d =
+      Eigen::MatrixXd::Zero(a.rows, a.cols);
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) d(i, a.columns[k]) = a.values[k];
+  return d;
+}
+
 }  // namespace tcsolve::test

@@ -5,7 +5,13 @@
 
 #include <Eigen/Core>
 
+#include <tcsolve/matrix/csr.hpp>
+
 namespace tcsolve::test {
+
+/// The entries of a sparse matrix, by rows.
+Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> dense_rows(
+    Csr<double> const& a);
 
 /// X of A X = B, A square and regular: LU with full pivoting.
 Eigen::MatrixXd lu_solve(Eigen::MatrixXd const& a, Eigen::MatrixXd const& b);

@@ -241,4 +241,13 @@ std::vector<Malformed> const& malformed() {
   return list;
 }
 
+std::vector<double> grid_points(Index n) {
+  std::vector<double> points;
+  for (Index k = 0; k < n; ++k)
+    for (Index j = 0; j < n; ++j)
+      for (Index i = 0; i < n; ++i)
+        for (Index const x : {i, j, k}) points.push_back(x);
+  return points;
+}
+
 }  // namespace tcsolve::test

@@ -35,6 +35,9 @@ Csr<double> mixed_rows(Index rows, Index cols, std::uint64_t seed);
 /// Square, random, with a dominant diagonal: regular, not symmetric.
 Csr<double> dominant(Index n, Index max_row, std::uint64_t seed);
 
+/// The nodes of a grid of n^3, x fastest, as the generators number them: three coordinates each.
+std::vector<double> grid_points(Index n);
+
 /// n values in [lo, hi), a function of the seed alone.
 std::vector<double> random_values(std::size_t n, std::uint64_t seed, double lo = -1, double hi = 1);
 

@@ -175,4 +175,15 @@ template std::unique_ptr<KrylovSolver<double>> make_solver(std::string const&,
 template std::unique_ptr<KrylovSolver<float>> make_solver(std::string const&, StoppingParams const&,
                                                           Execution, int);
 
+double residual_norm(Csr<double> const& a, Column const& b, Column const& x) {
+  long double rr = 0;
+  for (Index i = 0; i < a.rows; ++i) {
+    long double r = b[i];
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      r -= static_cast<long double>(a.values[k]) * x[a.columns[k]];
+    rr += r * r;
+  }
+  return static_cast<double>(std::sqrt(rr));
+}
+
 }  // namespace tcsolve::test

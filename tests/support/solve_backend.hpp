@@ -27,6 +27,9 @@ namespace tcsolve::test {
 using Matrix = Eigen::MatrixXd;
 using Column = Eigen::VectorXd;
 
+/// ||b - A x|| in long double, apart from all of tcsolve's kernels.
+double residual_norm(Csr<double> const& a, Column const& b, Column const& x);
+
 // ---- where ----
 
 struct Where {

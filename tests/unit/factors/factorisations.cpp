@@ -30,13 +30,6 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-Dense dense(Csr<double> const& a) {
-  Dense d = Dense::Zero(a.rows, a.cols);
-  for (Index i = 0; i < a.rows; ++i)
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) d(i, a.columns[k]) = a.values[k];
-  return d;
-}
-
 Csr<double> sparse(Dense const& d) {
   Csr<double> a;
   a.rows = static_cast<Index>(d.rows());
@@ -54,7 +47,7 @@ Csr<double> sparse(Dense const& d) {
 
 /// Nonsymmetric, regular, with zeros on its diagonal: a permuted dominant matrix.
 Csr<double> hollow(Index n, std::uint64_t seed) {
-  Dense const d = dense(dominant(n, 5, seed));
+  Dense const d = dense_rows(dominant(n, 5, seed));
   Dense moved(n, n);
   for (Index i = 0; i < n; ++i) moved.row((7 * i + 3) % n) = d.row(i);
   return sparse(moved);
@@ -62,7 +55,7 @@ Csr<double> hollow(Index n, std::uint64_t seed) {
 
 /// Symmetric positive definite, random.
 Csr<double> definite(Index n, std::uint64_t seed) {
-  Dense d = dense(dominant(n, 4, seed));
+  Dense d = dense_rows(dominant(n, 4, seed));
   d = Dense(d + d.transpose());
   for (Index i = 0; i < n; ++i) d(i, i) = d.row(i).cwiseAbs().sum() + 0.1 * (i % 7);
   return sparse(d);
@@ -74,14 +67,14 @@ Dense product(TriangularFactors const& f) {
   Dense const one = Dense::Identity(n, n);
   Eigen::VectorXd d(n);
   for (Index i = 0; i < n; ++i) d(i) = 1 / f.inverse_pivots[i];
-  return (dense(f.lower) + one) * d.asDiagonal() * (dense(f.upper) + one);
+  return (dense_rows(f.lower) + one) * d.asDiagonal() * (dense_rows(f.upper) + one);
 }
 
 TEST(Matching, HasTheLargestProductOfAll) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     SCOPED_TRACE(seed);
     Csr<double> const a = random_matrix(6, 6, 4, seed);
-    Dense const d = dense(a);
+    Dense const d = dense_rows(a);
     std::vector<Index> p(6);
     std::iota(p.begin(), p.end(), 0);
     double best = 0;
@@ -150,17 +143,17 @@ TEST(IncompleteFactors, WithoutDroppingAreTheFactors) {
   for (Index n : {1, 2, 17, 60}) {
     SCOPED_TRACE(n);
     Csr<double> const a = dominant(n, 5, 7);
-    double const size = dense(a).norm();
-    EXPECT_LE((product(threshold_lu(a, {}, 0)) - dense(a)).norm(), 1e-13 * size);
+    double const size = dense_rows(a).norm();
+    EXPECT_LE((product(threshold_lu(a, {}, 0)) - dense_rows(a)).norm(), 1e-13 * size);
     TriangularFactors all = fill_pattern(a, 1000);
     factorise_on_pattern(a, 0, all);
-    EXPECT_LE((product(all) - dense(a)).norm(), 1e-13 * size);
+    EXPECT_LE((product(all) - dense_rows(a)).norm(), 1e-13 * size);
     Csr<double> const s = definite(n, 8);
-    double const s_size = dense(s).norm();
-    EXPECT_LE((product(threshold_cholesky(s, {})) - dense(s)).norm(), 1e-13 * s_size);
+    double const s_size = dense_rows(s).norm();
+    EXPECT_LE((product(threshold_cholesky(s, {})) - dense_rows(s)).norm(), 1e-13 * s_size);
     TriangularFactors symmetric = fill_pattern(s, 1000);
     cholesky_on_pattern(s, symmetric);
-    EXPECT_LE((product(symmetric) - dense(s)).norm(), 1e-13 * s_size);
+    EXPECT_LE((product(symmetric) - dense_rows(s)).norm(), 1e-13 * s_size);
     EXPECT_EQ(symmetric.shift, 0);
   }
 }
@@ -175,11 +168,11 @@ TEST(IncompleteFactors, OfALevelAgreeWithTheMatrixOnTheirPattern) {
     EXPECT_GT(f.entries(), entries);
     entries = f.entries();
     factorise_on_pattern(a, 0, f);
-    Dense const difference = product(f) - dense(a);
+    Dense const difference = product(f) - dense_rows(a);
     for (Csr<double> const* t : {&f.lower, &f.upper})
       for (Index i = 0; i < a.rows; ++i)
         for (Index const j : t->row_columns(i))
-          EXPECT_NEAR(difference(i, j), 0, 1e-12 * dense(a).norm());
+          EXPECT_NEAR(difference(i, j), 0, 1e-12 * dense_rows(a).norm());
     EXPECT_GT(difference.norm(), 0);
   }
 }
@@ -204,7 +197,7 @@ TEST(CompleteFactors, AreTheMatrixInAnotherOrder) {
     auto const check = [](Csr<double> const& a, CompleteFactors const& c) {
       Dense moved(a.rows, a.rows);
       for (Index i = 0; i < a.rows; ++i)
-        for (Index j = 0; j < a.rows; ++j) moved(i, j) = dense(a)(c.row[i], c.column[j]);
+        for (Index j = 0; j < a.rows; ++j) moved(i, j) = dense_rows(a)(c.row[i], c.column[j]);
       EXPECT_LE((product(c.factors) - moved).norm(), 1e-12 * moved.norm());
     };
     Csr<double> const a = hollow(40, seed), s = definite(40, seed);
@@ -258,7 +251,7 @@ TEST_P(FactorOperators, OfAllFillAreTheInverse) {
   for (Index n : {1, 33, 200})
     for (FactorOrder order : orders) {
       Csr<double> const a = hollow(n, 5);
-      Dense const inverse = inverse_of(dense(a));
+      Dense const inverse = inverse_of(dense_rows(a));
       SCOPED_TRACE(cat(n, " rows, order ", int(order)));
       matches(Factorisation(ctx(), a.view(), complete(Real::f64, order)), inverse, 1e-10);
       matches(Factorisation(ctx(), a.view(), complete(Real::f32, order)), inverse, 1e-5);
@@ -273,7 +266,7 @@ TEST_P(FactorOperators, SweepsAreNeumannsSeries) {
   FactorRecipe recipe = complete(Real::f64, FactorOrder::none);
   recipe.solves = TriangularSolves::sweeps;
   recipe.sweeps = n;
-  matches(Factorisation(ctx(), a.view(), recipe), inverse_of(dense(a)), 1e-10);
+  matches(Factorisation(ctx(), a.view(), recipe), inverse_of(dense_rows(a)), 1e-10);
   Csr<double> const s = definite(40, 3);
   recipe.symmetric = true;
   recipe.level = 0;
@@ -282,7 +275,7 @@ TEST_P(FactorOperators, SweepsAreNeumannsSeries) {
     recipe.sweeps = sweeps;
     Factorisation const M(ctx(), s.view(), recipe);
     auto const factors = M.factors(ctx());
-    Dense const U = dense(factors->upper);
+    Dense const U = dense_rows(factors->upper);
     Dense series = Dense::Identity(s.rows, s.rows), power = series;
     for (int k = 0; k < sweeps; ++k) series += power = -U * power;
     Eigen::Map<Eigen::VectorXd const> const inverse(factors->inverse_pivots.data(), s.rows);
@@ -329,7 +322,7 @@ TEST_P(FactorOperators, FollowNewValues) {
       followed.apply(ctx(), 1, x.in(), 0, y.view(), Op::transpose);  // makes the transpose
       followed.update(ctx(), b.view());
       if (fill == FillIn::complete) {
-        Dense const inverse = inverse_of(dense(b));
+        Dense const inverse = inverse_of(dense_rows(b));
         if (solves == TriangularSolves::exact) matches(followed, inverse, 1e-10);
         continue;
       }
@@ -341,7 +334,7 @@ TEST_P(FactorOperators, FollowNewValues) {
       EXPECT_EQ(y.get(), z.get());
       // A x - x of the new matrix is small where M approximates its inverse.
       Eigen::VectorXd const applied =
-          dense(b) * Eigen::Map<Eigen::VectorXd>(y.get().data(), 90).eval();
+          dense_rows(b) * Eigen::Map<Eigen::VectorXd>(y.get().data(), 90).eval();
       EXPECT_LE((applied - Eigen::Map<Eigen::VectorXd>(x.get().data(), 90)).norm(),
                 0.5 * Eigen::Map<Eigen::VectorXd>(x.get().data(), 90).norm());
     }
@@ -351,18 +344,18 @@ TEST_P(FactorOperators, FollowNewValues) {
 TEST_P(FactorOperators, ApproximateInversesMeetTheirEquations) {
   for (bool lower : {true, false})
     for (Index n : {1, 30, 700}) {
-      Dense d = dense(dominant(n, 5, 9));
+      Dense d = dense_rows(dominant(n, 5, 9));
       Dense const strict = lower ? Dense(d.triangularView<Eigen::StrictlyLower>())
                                  : Dense(d.triangularView<Eigen::StrictlyUpper>());
       Csr<double> const t = sparse(strict), w = triangular_inverse(ctx(), t, lower);
       validate(w.view());
       EXPECT_EQ(w.entries(), t.entries() + n);
-      Dense const identity = dense(w) * (strict + Dense::Identity(n, n));
+      Dense const identity = dense_rows(w) * (strict + Dense::Identity(n, n));
       for (Index i = 0; i < n; ++i)
         for (Index const j : w.row_columns(i)) EXPECT_NEAR(identity(i, j), i == j, 1e-12);
     }
   Dense full = Dense::Random(12, 12).triangularView<Eigen::StrictlyLower>();
-  Dense const w = dense(triangular_inverse(ctx(), sparse(full), true));
+  Dense const w = dense_rows(triangular_inverse(ctx(), sparse(full), true));
   EXPECT_LE((w * (full + Dense::Identity(12, 12)) - Dense::Identity(12, 12)).norm(), 1e-9);
 }
 
@@ -390,8 +383,8 @@ TEST_P(FactorOperators, ByPartsLeaveOutWhatCouplesThem) {
                 if (i / part != t->columns[k] / part) t->values[k] = 0;
           Arrangement const B(values->view(), recipe.arrangement, recipe.symmetric);
           matches(M,
-                  dense(B.sides().leaving()) * inverse_of(product(factors)) *
-                      dense(B.sides().entering()),
+                  dense_rows(B.sides().leaving()) * inverse_of(product(factors)) *
+                      dense_rows(B.sides().entering()),
                   1e-11);
         }
       }

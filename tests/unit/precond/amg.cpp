@@ -165,19 +165,14 @@ TEST_P(Amg, AggregatesAreThoseOfGoingThroughTheNodes) {
 }
 
 /// Three unknowns a node in space, with rotations.
-std::shared_ptr<std::vector<double>> grid_points(Index n) {
-  auto points = std::make_shared<std::vector<double>>();
-  for (Index k = 0; k < n; ++k)
-    for (Index j = 0; j < n; ++j)
-      for (Index i = 0; i < n; ++i)
-        for (Index const x : {i, j, k}) points->push_back(x);
-  return points;
+std::shared_ptr<std::vector<double>> shared_points(Index n) {
+  return std::make_shared<std::vector<double>>(grid_points(n));
 }
 
 TEST_P(Amg, TentativeProlongationIsTheQrFactorisationInEachAggregate) {
   Csr<double> const a = generate(ElasticityParams{.n = 7});
   System const s = system(a);
-  NearNullspace const B = near_nullspace(ctx(), s, {.block = 3, .points = grid_points(7)});
+  NearNullspace const B = near_nullspace(ctx(), s, {.block = 3, .points = shared_points(7)});
   ASSERT_EQ(B.count, 6);
   StrengthGraph const graph = strength_graph(ctx(), s.matrix, 3, 0);
   Aggregates const found = aggregates(ctx(), graph.strong);
@@ -431,7 +426,7 @@ TEST_P(Amg, WhatItCannotTakeIsRefusedByName) {
   EXPECT_THAT(message_of<SetupError>([&] { made(good, {.near_nullspace = {.block = 3}}); }),
               HasSubstr("does not divide the 512 rows"));
   Csr<double> const solid = generate(ElasticityParams{.n = 7});
-  auto points = grid_points(7);
+  auto points = shared_points(7);
   points->pop_back();
   EXPECT_THAT(message_of<SetupError>(
                   [&] { made(solid, {.near_nullspace = {.block = 3, .points = points}}); }),
@@ -440,8 +435,9 @@ TEST_P(Amg, WhatItCannotTakeIsRefusedByName) {
   EXPECT_THAT(message_of<SetupError>(
                   [&] { made(solid, {.near_nullspace = {.block = 3, .points = points}}); }),
               HasSubstr("node 343 are not finite"));
-  EXPECT_THAT(message_of<SetupError>(
-                  [&] { made(good, {.near_nullspace = {.block = 1, .points = grid_points(8)}}); }),
+  EXPECT_THAT(message_of<SetupError>([&] {
+                made(good, {.near_nullspace = {.block = 1, .points = shared_points(8)}});
+              }),
               HasSubstr("a block of 2 or 3, not of 1"));
   EXPECT_THAT(message_of<SetupError>(
                   [&] { made(generate(Poisson7Params{.n = 12}), {.max_complexity = 1}); }),

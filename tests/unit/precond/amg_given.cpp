@@ -30,14 +30,6 @@ class AmgGiven : public AmgOnEachBackend {
     EXPECT_EQ(applied(*M.view(), r), applied(*N.view(), r));
     EXPECT_EQ(rows_of(M), rows_of(N));
   }
-  static std::vector<double> grid_points(Index n) {
-    std::vector<double> points;
-    for (Index k = 0; k < n; ++k)
-      for (Index j = 0; j < n; ++j)
-        for (Index i = 0; i < n; ++i)
-          for (Index const x : {i, j, k}) points.push_back(x);
-    return points;
-  }
 };
 TCSOLVE_ON_EACH_BACKEND(AmgGiven);
 

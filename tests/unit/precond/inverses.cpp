@@ -29,13 +29,6 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-Dense dense(Csr<double> const& a) {
-  Dense d = Dense::Zero(a.rows, a.cols);
-  for (Index i = 0; i < a.rows; ++i)
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) d(i, a.columns[k]) = a.values[k];
-  return d;
-}
-
 /// Symmetric positive definite with random values.
 Csr<double> definite(Index n) {
   return generate(Poisson7Params{.n = n, .coefficient = Coefficient::random});
@@ -73,12 +66,12 @@ TCSOLVE_ON_EACH_BACKEND(Inverses);
 // Kolotilina and Yeremin 1993: (G A)_ij = 0 on the pattern below the diagonal, diag(G A G^T) = I.
 TEST_P(Inverses, FsaiMeetsItsEquations) {
   Csr<double> const a = definite(5);
-  Dense const A = dense(a);
+  Dense const A = dense_rows(a);
   for (int power : {1, 2, 3}) {
     auto const pattern = lower_pattern(a.view(), power, 0);
     Csr<double> const g = fsai(ctx(), a.view(), pattern);
     validate(g.view());
-    Dense const G = dense(g), GA = G * A;
+    Dense const G = dense_rows(g), GA = G * A;
     Dense Ak = Dense::Identity(a.rows, a.rows), abs = A.cwiseAbs();
     for (int p = 0; p < power; ++p) Ak = Ak * abs;
     for (Index i = 0; i < a.rows; ++i) {
@@ -91,7 +84,7 @@ TEST_P(Inverses, FsaiMeetsItsEquations) {
     }
   }
   auto const M = make("{type: fsai}", a);
-  Dense const G = dense(fsai(ctx(), a.view(), lower_pattern(a.view(), 1, 0)));
+  Dense const G = dense_rows(fsai(ctx(), a.view(), lower_pattern(a.view(), 1, 0)));
   EXPECT_LE((entries(*M) - G.transpose() * G).norm(), 1e-13 * (G.transpose() * G).norm());
   EXPECT_LE((entries(*M, Op::transpose) - entries(*M)).norm(), 1e-13 * entries(*M).norm());
 }
@@ -130,7 +123,7 @@ TEST_P(Inverses, FsaiOfAFullPatternIsTheInverse) {
 // Each step lessens the Kaporin number.
 TEST_P(Inverses, FsaiGrowsWhereItPays) {
   Csr<double> const a = definite(8);
-  Dense const A = dense(a);
+  Dense const A = dense_rows(a);
   double before = std::numeric_limits<double>::infinity();
   std::vector<std::vector<Index>> smaller(a.rows);
   for (int steps : {1, 2, 4, 8}) {
@@ -141,7 +134,7 @@ TEST_P(Inverses, FsaiGrowsWhereItPays) {
       EXPECT_LE(pattern[i].size(), std::size_t(steps) + 1);
       EXPECT_EQ(pattern[i].back(), i);
     }
-    Dense const G = dense(fsai(ctx(), a.view(), pattern));
+    Dense const G = dense_rows(fsai(ctx(), a.view(), pattern));
     // diag(G A G^T) = I, so that the Kaporin number is 1 / det(G)^2 / det(A).
     double const kaporin = -2 * G.diagonal().array().log().sum();
     EXPECT_LT(kaporin, before);
@@ -177,7 +170,7 @@ TEST_P(Inverses, SpaiIsNearest) {
     Csr<double> const a = dominant(60, 5, 4);
     Csr<double> const m = spai(ctx(), a.view(), level);
     validate(m.view());
-    Dense const A = dense(a), M = dense(m);
+    Dense const A = dense_rows(a), M = dense_rows(m);
     Dense const gradient = A.transpose() * (A * M - Dense::Identity(60, 60));
     double least = 0;
     for (Index i = 0; i < m.rows; ++i)
@@ -193,14 +186,14 @@ TEST_P(Inverses, SpaiIsNearest) {
   Csr<double> const a = with_entries(4, {{0, 1}, {1, 0}, {2, 2}, {3, 2}});
   Csr<double> const m = spai(ctx(), a.view(), 1);
   for (double const v : m.values) EXPECT_TRUE(std::isfinite(v));
-  EXPECT_EQ(dense(m).col(3).norm(), 0);
+  EXPECT_EQ(dense_rows(m).col(3).norm(), 0);
 }
 
 // Column 7 and row 7 are full: 7 stands in no column of M but its own, which has the entries that
 // are nearest to the diagonal; M is the nearest to the inverse on that pattern.
 TEST_P(Inverses, SpaiLeavesFullColumnsToThemselves) {
   constexpr Index n = 300, full = 7;
-  Dense A = dense(dominant(n, 4, 5));
+  Dense A = dense_rows(dominant(n, 4, 5));
   for (Index i = 0; i < n; ++i)
     if (i != full) A(i, full) = 1, A(full, i) = 0.5;
   Csr<double> a;
@@ -212,7 +205,7 @@ TEST_P(Inverses, SpaiLeavesFullColumnsToThemselves) {
   }
   Index const most = 20;
   Csr<double> const m = spai(ctx(), a.view(), 1, most);
-  Dense const M = dense(m), gradient = A.transpose() * (A * M - Dense::Identity(n, n));
+  Dense const M = dense_rows(m), gradient = A.transpose() * (A * M - Dense::Identity(n, n));
   std::vector<Index> length(n);
   for (Index i = 0; i < n; ++i)
     for (Index const j : m.row_columns(i)) {
@@ -223,7 +216,7 @@ TEST_P(Inverses, SpaiLeavesFullColumnsToThemselves) {
   EXPECT_EQ(length[full], most);
   for (Index i = 0; i < n; ++i) EXPECT_EQ(M(i, full) != 0, i < most) << i;  // 0 to 13 and 14 to 19
   EXPECT_EQ(M(full, 8), 0);
-  EXPECT_NE(dense(spai(ctx(), a.view(), 1, n))(full, 8), 0);
+  EXPECT_NE(dense_rows(spai(ctx(), a.view(), 1, n))(full, 8), 0);
 }
 
 /// sum R_p^T A_p^-1 R_p, or with the own rows only, densely.
@@ -264,10 +257,10 @@ TEST_P(Inverses, SchwarzSumsTheInversesOfParts) {
             }
           }
           EXPECT_EQ(owners, std::vector<int>(matrix->rows, 1));
-          Dense const exact = schwarz_by_definition(dense(*matrix), parts, restricted);
+          Dense const exact = schwarz_by_definition(dense_rows(*matrix), parts, restricted);
           Csr<double> const m = schwarz(ctx(), matrix->view(), parts, restricted);
           validate(m.view());
-          EXPECT_LE((dense(m) - exact).norm(), 1e-12 * exact.norm());
+          EXPECT_LE((dense_rows(m) - exact).norm(), 1e-12 * exact.norm());
         }
 }
 
@@ -279,7 +272,7 @@ TEST_P(Inverses, SchwarzIsSymmetricForSymmetricMatrices) {
   Dense const R = entries(*make("{type: schwarz, size: 30, combine: restricted}", s));
   EXPECT_GT((R - R.transpose()).norm(), 1e-3 * R.norm());
   // One part is the inverse.
-  Dense const inverse = inverse_of(dense(s));
+  Dense const inverse = inverse_of(dense_rows(s));
   EXPECT_LE((entries(*make("{type: schwarz, size: 4096}", s)) - inverse).norm(),
             1e-11 * inverse.norm());
   Csr<double> const singular = with_entries(4, {{0, 0}, {1, 1}, {2, 2}});
@@ -311,7 +304,7 @@ TEST_P(Inverses, SchwarzPivots) {
 // R^T R = A^T A where nothing is dropped, so that A M has orthonormal columns.
 TEST_P(Inverses, NormalIcOrthonormalisesTheColumns) {
   Csr<double> a = random_matrix(70, 30, 6, 5);
-  Dense A = dense(a);
+  Dense A = dense_rows(a);
   for (Index j = 0; j < 30; ++j) {  // full rank
     a = {};
     A(j, j) += 3;
@@ -326,9 +319,9 @@ TEST_P(Inverses, NormalIcOrthonormalisesTheColumns) {
       }
     a.offsets.push_back(a.entries());
   }
-  A = dense(a);
+  A = dense_rows(a);
   Dense const N = A.transpose() * A;
-  EXPECT_LE((dense(normal_matrix(a.view())) - N).norm(), 1e-14 * N.norm());
+  EXPECT_LE((dense_rows(normal_matrix(a.view())) - N).norm(), 1e-14 * N.norm());
   for (std::string const triangular : {"exact", "auto"}) {
     auto const M = make("{type: normal_ic, drop_tolerance: 0, triangular: " + triangular + "}", a);
     EXPECT_EQ(M->rows(), 30);

@@ -31,13 +31,6 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-Dense dense(Csr<double> const& a) {
-  Dense d = Dense::Zero(a.rows, a.cols);
-  for (Index i = 0; i < a.rows; ++i)
-    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) d(i, a.columns[k]) = a.values[k];
-  return d;
-}
-
 /// op(M) x, or, of magnitudes, what no intermediate number of it exceeds.
 using Model = std::function<Column(Column const& x, Op, bool magnitudes)>;
 
@@ -66,11 +59,11 @@ Model swept(Context& ctx, Csr<double> const& a) {
   Factorisation const M(ctx, a.view(), recipe);
   auto const f = M.factors(ctx);
   ApproximateTriangles const W = triangular_inverses(ctx, *f, true);
-  Dense const I = Dense::Identity(a.rows, a.rows), L = I + dense(f->lower), U = I + dense(f->upper),
-              WL = dense(W.lower), WU = dense(W.upper);
+  Dense const I = Dense::Identity(a.rows, a.rows), L = I + dense_rows(f->lower),
+              U = I + dense_rows(f->upper), WL = dense_rows(W.lower), WU = dense_rows(W.upper);
   Column const pivots =
       Eigen::Map<Column const>(f->inverse_pivots.data(), static_cast<Index>(a.rows));
-  Column scale = dense(a).diagonal().cwiseSqrt();
+  Column scale = dense_rows(a).diagonal().cwiseSqrt();
   for (double& s : scale) s = inverse_power(s);
   auto const solve = [](Dense const& T, Dense const& V, Column const& b, bool magnitudes) {
     Column const y = V * b, r = magnitudes ? Column(b + T * y) : Column(b - T * y);
@@ -227,7 +220,7 @@ TEST_P(OnFloats, SpaiIsTheSameMap) {
 
 TEST_P(OnFloats, FsaiIsTheSameMap) {
   Csr<double> const a = definite(5);
-  Dense const G = dense(fsai(ctx(), a.view(), lower_pattern(a.view(), 1, 0)));
+  Dense const G = dense_rows(fsai(ctx(), a.view(), lower_pattern(a.view(), 1, 0)));
   for (auto const& [values, roundoff] : stored_types) {
     SCOPED_TRACE(values);
     auto const M = make(cat("{type: fsai, values: ", values, "}"), a);
@@ -258,7 +251,8 @@ TEST_P(OnFloats, ChebyshevIsTheSameMap) {
       auto const* const made = dynamic_cast<Chebyshev const*>(M.get());
       ASSERT_NE(made, nullptr);
       // In FP64 its products with A, which are on FP32 vectors, round them all the same.
-      matches(M, M->on_floats(ctx()), polynomial(dense(a), made->lambda_max(), {.degree = degree}),
+      matches(M, M->on_floats(ctx()),
+              polynomial(dense_rows(a), made->lambda_max(), {.degree = degree}),
               degree * (row + 6.0), degree == 1 ? fp64 : gamma(degree * (row + 6.0)));
     }
 }

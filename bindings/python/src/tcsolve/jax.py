@@ -101,9 +101,9 @@ def _solver_of(options, indptr, indices, data, stream):
         if not (core.same(p.array(), given[0], stream) and core.same(c.array(), given[1], stream)):
             continue
         entry = _kept.pop(at)  # what fails on the way is not kept
-        values = core.owned(given[2], "float64", stream)
-        if not core.same(v.array(), values, 0):
-            core.convert(values, v.room(), 0)
+        values = given[2] if data.bits == 64 else core.owned(given[2], "float64", stream)
+        if not core.same(v.array(), values, stream):
+            core.convert(values, v.room(), stream)
             core.update(n, n, p.array(), c.array(), v.array(), 0)
         _kept.append(entry)
         return solver
