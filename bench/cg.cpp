@@ -2,7 +2,8 @@
 /// bench_cg [REPETITIONS = 50 [MATRIX]]: Jacobi-CG in FP64 to a true relative residual of 1e-8,
 /// random coefficients, microseconds an iteration. Beside it, in the same run: a plain cuSPARSE +
 /// cuBLAS loop with host scalars, and one with device scalars in a CUDA graph looked at every 10
-/// iterations. Each variant is checked (b - A x on the host) before it is timed; medians; JSON
+/// iterations. At the end LinearSolver with `format: auto`, in FP64 and with FP32 vectors and
+/// values. Each variant is checked (b - A x on the host) before it is timed; medians; JSON
 /// lines, then a table.
 ///
 /// us/iteration is the loop, launch to last word; the whole solve holds the two checks of the true
@@ -14,6 +15,7 @@
 #include <iostream>
 #include <optional>
 
+#include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 #include <tcsolve/solvers/cg/cg.hpp>
@@ -102,6 +104,27 @@ int main(int argc, char** argv) {
       };
       rows.push_back(bench::measure(name, v.name, a, v.op->cost(1).bytes + 80.0 * a.rows, b,
                                     repetitions, solve, [&] { return to_host(ctx, dx); }));
+    }
+    // As a user has it, in the format of `auto`: FP64, and FP32 vectors and values.
+    for (auto const& [what, keys] : {std::pair{"FP64", "fp64}\noperator: {values: fp64}"},
+                                     std::pair{"FP32", "fp32}\noperator: {values: fp32}"}}) {
+      LinearSolver solver(ctx, SolverOptions::from_yaml(
+                                   cat("preconditioner: {type: jacobi}\nsolver: {type: cg, rtol: "
+                                       "1e-8, max_iters: 5000, vectors: ",
+                                       keys)));
+      solver.set_matrix(a.view());
+      auto solve = [&] {
+        fill<double>(ctx, dx.view(), 0);
+        ctx.synchronize();
+        SolveReport const report = solver.solve(db.view(), dx.view());
+        if (!report.converged()) std::cout << report.message << std::endl;
+        return bench::PlainResult{report.iterations, report.loop_seconds, report.seconds};
+      };
+      double const vectors = std::string_view(what) == "FP64" ? 80.0 : 40.0;
+      solve();
+      rows.push_back(bench::measure(name, cat("LinearSolver, ", solver.A()->name(), ", ", what), a,
+                                    solver.A()->cost(1).bytes + vectors * a.rows, b, repetitions,
+                                    solve, [&] { return to_host(ctx, dx); }));
     }
   }
   bench::print_table(rows);

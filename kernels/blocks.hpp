@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Passes over blocks of n x k vectors, k at most 64, row-major and FP64, which block methods are
-/// made of. The small matrices lie in the Context's space, so that nothing waits for the host.
+/// Passes over blocks of n x k vectors, k at most 64, row-major, which block methods are made of.
+/// Vectors are FP64, or FP32 of at most 16 columns and without D; sums and the small matrices are
+/// FP64 and lie in the Context's space, so that nothing waits for the host.
 ///
 ///     gram        C = X^T Y                p x q, added in a fixed order; also D = X^T Z
 ///     combine     Y = S + alpha X C        X n x p, C p x q; S may be Y or nothing; C of columns
@@ -9,7 +10,7 @@
 ///
 ///           k columns            a warp of the device takes 4 rows (gram) or 8 (combine) at a time
 ///         +-----------+          and multiplies by m8n8k4.f64, 8 x 8 sums a tile of C: at k = 16
-///     n   |     X     |          the passes are bound by memory, 8 n (p + q) bytes
+///     n   |     X     |          the passes are bound by memory, sizeof(T) n (p + q) bytes
 ///         +-----------+
 ///
 /// The host adds stretches of rows, whose number depends on n alone, in order; the device adds its
@@ -29,8 +30,9 @@ constexpr Index most_fused_columns = 8;
 
 /// Blocks of the same shape one after the other, of which the first *count exist: a basis that
 /// grows on the device. For gram() and combine() X may be one, C then is as many matrices.
+template <class T>
 struct BlockBasis {
-  double const* data;
+  T const* data;
   Index most;           ///< blocks that there is room for
   std::int64_t stride;  ///< from one to the next
   double const* count;
@@ -38,11 +40,12 @@ struct BlockBasis {
 
 /// C = X^T Y; C is row-major, its rows q apart.                        reads n (p + q) values
 /// D = X^T Z with a Z of Y's shape reads n q more.
+template <class T>
 struct BlockGram {
   static constexpr char const* name = "block_gram";
   static constexpr bool only_sums = true;
   std::int64_t n;
-  double const *X, *Y;
+  T const *X, *Y;
   Index p, q;
   std::int64_t ldx, ldy;
   double* C;
@@ -51,31 +54,32 @@ struct BlockGram {
   Index blocks = 1;      ///< of X, `stride` apart: C is as many matrices
   std::int64_t stride = 0;
   double const* count = nullptr;  ///< that exist; null: all
-  double const* Z = nullptr;
+  T const* Z = nullptr;
   double* D = nullptr;  ///< null: none is wanted
   TCSOLVE_HD bool has(Index b) const { return count == nullptr || b < *count; }
 };
 
 /// Y = S + alpha X C; C is row-major, its rows q apart. S = null stands for 0. Y may be S, and X
 /// where p = q.                                                 reads n (p + q), writes n q values
+template <class T>
 struct BlockCombine {
   static constexpr char const* name = "block_combine";
   std::int64_t n;
-  double const* X;
+  T const* X;
   Index p, q;
   std::int64_t ldx;
   double alpha;
   double const* C;
-  double const* S;
-  double* Y;
+  T const* S;
+  T* Y;
   std::int64_t ldy;      ///< of S too
   double const* wanted;  ///< as in BlockGram
   Index blocks = 1;      ///< of X, and of C, whose products are added in order
   std::int64_t stride = 0;
   double const* count = nullptr;
   double const* D = nullptr;  ///< V = U + alpha X D, of Y's shape; null: no V. Neither may be X
-  double const* U = nullptr;
-  double* V = nullptr;
+  T const* U = nullptr;
+  T* V = nullptr;
   TCSOLVE_HD Index present() const {
     return count == nullptr ? blocks : static_cast<Index>(*count);
   }
@@ -138,20 +142,25 @@ struct OrthonormaliseRound {
 };
 
 namespace host {
-void execute(Host&, LoopState*, BlockGram const&);
-void execute(Host&, LoopState*, BlockCombine const&);
+void execute(Host&, LoopState*, BlockGram<double> const&);
+void execute(Host&, LoopState*, BlockGram<float> const&);
+void execute(Host&, LoopState*, BlockCombine<double> const&);
+void execute(Host&, LoopState*, BlockCombine<float> const&);
 void execute(Host&, LoopState*, OrthonormaliseRound const&);
 std::int64_t gram_partials(Host&, std::int64_t n, Index p, Index q);
 }  // namespace host
 namespace cuda {
-void execute(Device&, LoopState*, BlockGram const&);
-void execute(Device&, LoopState*, BlockCombine const&);
+void execute(Device&, LoopState*, BlockGram<double> const&);
+void execute(Device&, LoopState*, BlockGram<float> const&);
+void execute(Device&, LoopState*, BlockCombine<double> const&);
+void execute(Device&, LoopState*, BlockCombine<float> const&);
 void execute(Device&, LoopState*, OrthonormaliseRound const&);
 std::int64_t gram_partials(Device&, std::int64_t n, Index p, Index q);
 }  // namespace cuda
 
-/// C = X^T Y. Throws Unsupported beyond 64 columns.
+/// C = X^T Y. Throws Unsupported beyond 64 columns, on FP32 vectors beyond 16.
 void gram(Context&, In<double> X, In<double> Y, double* C, double const* wanted = nullptr);
+void gram(Context&, In<float> X, In<float> Y, double* C);
 /// C = X^T Y, D = X^T Z, Y and Z blocks of one shape.
 void gram(Context&, In<double> X, In<double> Y, double* C, In<double> Z, double* D);
 /// Y = S + alpha X C, S null or of Y's shape. Throws Unsupported beyond 64 columns.
@@ -160,11 +169,13 @@ void combine(Context&, double alpha, In<double> X, double const* C, double const
 /// Y = S + X C, V = U + X D, blocks of one shape; neither Y nor V is X.
 void combine(Context&, In<double> X, double const* C, double const* S, Out<double> Y,
              double const* D, double const* U, Out<double> V);
-/// C_b = X_b^T Y for the blocks of a basis, each of p columns.
-void gram(Context&, BlockBasis const& X, Index p, In<double> Y, double* C);
-/// Y = S + alpha sum_b X_b C_b.
-void combine(Context&, double alpha, BlockBasis const& X, Index p, double const* C, double const* S,
-             Out<double> Y);
+/// C_b = X_b^T Y for the blocks of a basis, each of p columns. T is double or float.
+template <class T>
+void gram(Context&, BlockBasis<T> const& X, Index p, In<std::type_identity_t<T>> Y, double* C);
+/// Y = S + alpha sum_b X_b C_b. Throws Unsupported beyond 16 columns.
+template <class T>
+void combine(Context&, double alpha, BlockBasis<T> const& X, Index p, double const* C,
+             std::type_identity_t<T> const* S, Out<std::type_identity_t<T>> Y);
 /// The first *to.rank columns of P are an orthonormal basis of the span of W's columns, the others
 /// are zero. W and P have w columns each and are distinct; G (w, w) is scratch.
 /// Cost: three passes, three more where W's columns are dependent, some 3 w where one is so nearly

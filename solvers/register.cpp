@@ -57,8 +57,8 @@ void register_solvers(SolverRegistry& r) {
   r.add<BlockGmres>("block_gmres", "gmres on many right-hand sides together; any square A");
   add<PseudoBlockCg>(r, "pseudo_block_cg",
                      "cg on each of many right-hand sides, sharing products; A and M as for cg");
-  r.add<PseudoBlockGmres>("pseudo_block_gmres",
-                          "gmres on each of many right-hand sides, sharing products");
+  add<PseudoBlockGmres>(r, "pseudo_block_gmres",
+                        "gmres on each of many right-hand sides, sharing products");
   add<PseudoBlockBicgstab>(r, "pseudo_block_bicgstab",
                            "bicgstab on each of many right-hand sides, sharing products");
   add<Minres>(r, "minres", "minimal residuals; A symmetric, M symmetric positive definite");

@@ -10,7 +10,8 @@
 ///             A warp has read its rows before it writes them, so Y may be X
 ///   loads     those of several fours (gram) or eights (combine) of rows are on their way at once:
 ///             what a multiprocessor has to have asked for to keep the memory busy
-///   bytes     8 n (p + q), and 8 n q written by combine
+///   FP32      vectors of at most 16 columns; their numbers are FP64 from the load on
+///   bytes     sizeof(T) n (p + q), and sizeof(T) n q written by combine
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/blocks.hpp>
 #include <tcsolve/kernels/cuda/rank_sums.cuh>
@@ -39,16 +40,16 @@ __device__ bool idle(LoopState const* state, double const* wanted) {
 
 /// Sums of the tiles from column i0 of X and j0 of Y on, 8 TP x 8 TQ of them, for Y and, with
 /// `right` = 2, for Z; `right` = 0: Y is X, whose tiles are all of it.
-template <int TP, int TQ, int right>
+template <class T, int TP, int TQ, int right>
 __global__ void __launch_bounds__(block, blocks_each(TP* TQ))
-    gram_kernel(BlockGram op, LoopState const* state) {
+    gram_kernel(BlockGram<T> op, LoopState const* state) {
   if (idle(state, op.wanted)) return;
   constexpr int size = 64 * TP * TQ;
   __shared__ double total[size];
   int const warp = threadIdx.x / 32, lane = threadIdx.x % 32, row = lane % 4, column = lane / 4;
   int const parts = (op.p + 8 * TP - 1) / (8 * TP), b = static_cast<int>(blockIdx.y) / parts;
   if (!op.has(b)) return;
-  double const* const X = op.X + b * op.stride;
+  T const* const X = op.X + b * op.stride;
   int const i0 = static_cast<int>(blockIdx.y) % parts * 8 * TP;
   int const j0 = static_cast<int>(blockIdx.z) * 8 * TQ;
   constexpr int sides = right == 0 ? 1 : right;
@@ -66,7 +67,7 @@ __global__ void __launch_bounds__(block, blocks_each(TP* TQ))
 #pragma unroll
       for (int t = 0; t < TP; ++t) {
         int const i = i0 + 8 * t + column;
-        x[a][t] = here && i < op.p ? __ldg(X + r * op.ldx + i) : 0.0;
+        x[a][t] = here && i < op.p ? double{__ldg(X + r * op.ldx + i)} : 0.0;
       }
 #pragma unroll
       for (int z = 0; z < sides; ++z)
@@ -77,8 +78,8 @@ __global__ void __launch_bounds__(block, blocks_each(TP* TQ))
             continue;
           }
           int const j = j0 + 8 * t + column;
-          double const* const Y = z == 0 ? op.Y : op.Z;
-          y[a][z][t] = here && j < op.q ? __ldg(Y + r * op.ldy + j) : 0.0;
+          T const* const Y = z == 0 ? op.Y : op.Z;
+          y[a][z][t] = here && j < op.q ? double{__ldg(Y + r * op.ldy + j)} : 0.0;
         }
     }
 #pragma unroll
@@ -113,8 +114,9 @@ __global__ void __launch_bounds__(block, blocks_each(TP* TQ))
 }
 
 /// C_e, and behind all of C D_e, is the sum of the blocks' parts, in order. A warp each.
+template <class T>
 __global__ void __launch_bounds__(block)
-    sum_kernel(BlockGram op, LoopState const* state, unsigned int parts) {
+    sum_kernel(BlockGram<T> op, LoopState const* state, unsigned int parts) {
   if (idle(state, op.wanted)) return;
   int const all = op.blocks * op.p * op.q;
   int const e = static_cast<int>(blockIdx.x) * warps + threadIdx.x / 32;
@@ -125,8 +127,9 @@ __global__ void __launch_bounds__(block)
 }
 
 /// C, and D, of all ranks. One block.
+template <class T>
 __global__ void __launch_bounds__(block)
-    ranks_kernel(BlockGram op, LoopState* state, Scratch scratch) {
+    ranks_kernel(BlockGram<T> op, LoopState* state, Scratch scratch) {
   if (idle(state, op.wanted)) return;
   int const all = op.blocks * op.p * op.q;
   sum_over_ranks<Add>(scratch, state, op.C, all, [&](int e) { return op.has(e / (op.p * op.q)); });
@@ -135,8 +138,9 @@ __global__ void __launch_bounds__(block)
 
 /// Several blocks of X: their products are added one after the other, C from the first-level cache.
 /// As combine_kernel otherwise, but that Y may not be X; 16 columns at most.
+template <class T>
 __global__ void __launch_bounds__(block)
-    combine_blocks_kernel(BlockCombine op, LoopState const* state) {
+    combine_blocks_kernel(BlockCombine<T> op, LoopState const* state) {
   if (idle(state, op.wanted)) return;
   int const warp = threadIdx.x / 32, lane = threadIdx.x % 32, present = op.present();
   for (std::int64_t r0 = (std::int64_t{blockIdx.x} * warps + warp) * 8; r0 < op.n;
@@ -144,13 +148,13 @@ __global__ void __launch_bounds__(block)
     std::int64_t const r = r0 + lane / 4;
     double sum[2][2] = {};
     for (int b = 0; b < present; ++b) {
-      double const* const X = op.X + b * op.stride;
+      T const* const X = op.X + b * op.stride;
       double const* const C = op.C + std::int64_t{b} * op.p * op.q;
       double x[4], c[2][4];
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
         int const i = 4 * k + lane % 4;
-        x[k] = r < op.n && i < op.p ? __ldg(X + r * op.ldx + i) : 0.0;
+        x[k] = r < op.n && i < op.p ? double{__ldg(X + r * op.ldx + i)} : 0.0;
 #pragma unroll
         for (int t = 0; t < 2; ++t) {
           int const j = 8 * t + lane / 4;
@@ -167,7 +171,7 @@ __global__ void __launch_bounds__(block)
         int const j = 8 * t + 2 * (lane % 4) + e;
         if (r >= op.n || j >= op.q) continue;
         double const before = op.S == nullptr ? 0.0 : op.S[r * op.ldy + j];
-        op.Y[r * op.ldy + j] = before + op.alpha * sum[t][e];
+        op.Y[r * op.ldy + j] = static_cast<T>(before + op.alpha * sum[t][e]);
       }
   }
 }
@@ -175,7 +179,8 @@ __global__ void __launch_bounds__(block)
 /// KP fours of X's columns, all of q in eights, TQ of them at a time; `groups` of 8 rows at once;
 /// Y and, with `results` = 2, V.
 template <int KP, int TQ, int groups, int results>
-__global__ void __launch_bounds__(block) combine_kernel(BlockCombine op, LoopState const* state) {
+__global__ void __launch_bounds__(block)
+    combine_kernel(BlockCombine<double> op, LoopState const* state) {
   if (idle(state, op.wanted)) return;
   // (results, 4 KP, width): zeros beyond p and q; + 4: rows begin in other banks
   extern __shared__ double sC[];
@@ -260,8 +265,8 @@ unsigned int gram_blocks(Device& on, std::int64_t n, Index p, Index q) {
   return static_cast<unsigned int>(wanted < 1 ? 1 : wanted > most ? most : wanted);
 }
 
-template <int TP, int TQ>
-void launch_gram(Device& on, LoopState* state, BlockGram const& op, unsigned int blocks) {
+template <int TP, int TQ, class T>
+void launch_gram(Device& on, LoopState* state, BlockGram<T> const& op, unsigned int blocks) {
   auto const parts = [](Index k, int tiles) {
     return static_cast<unsigned int>((k + 8 * tiles - 1) / (8 * tiles));
   };
@@ -269,27 +274,30 @@ void launch_gram(Device& on, LoopState* state, BlockGram const& op, unsigned int
   bool const of_itself = op.X == op.Y && op.ldx == op.ldy && op.blocks == 1 && op.p == op.q &&
                          op.p <= 8 * TP && op.D == nullptr;
   if (of_itself) {
-    if constexpr (TP == TQ) gram_kernel<TP, TQ, 0><<<grid, block, 0, on.stream>>>(op, state);
+    if constexpr (TP == TQ) gram_kernel<T, TP, TQ, 0><<<grid, block, 0, on.stream>>>(op, state);
   } else if (op.D == nullptr) {
-    gram_kernel<TP, TQ, 1><<<grid, block, 0, on.stream>>>(op, state);
+    gram_kernel<T, TP, TQ, 1><<<grid, block, 0, on.stream>>>(op, state);
+  } else if constexpr (std::is_same_v<T, float>) {
+    throw Unsupported("gram: D of FP32 vectors");
   } else if constexpr (TP * TQ <= 4) {
-    gram_kernel<TP, TQ, 2><<<grid, block, 0, on.stream>>>(op, state);
+    gram_kernel<T, TP, TQ, 2><<<grid, block, 0, on.stream>>>(op, state);
   } else {  // the sums of both are more than the registers
-    BlockGram other = op;
+    BlockGram<T> other = op;
     other.Y = op.Z;
     other.partials += std::int64_t{blocks} * op.blocks * op.p * op.q;
-    gram_kernel<TP, TQ, 1><<<grid, block, 0, on.stream>>>(op, state);
-    gram_kernel<TP, TQ, 1><<<grid, block, 0, on.stream>>>(other, state);
+    gram_kernel<T, TP, TQ, 1><<<grid, block, 0, on.stream>>>(op, state);
+    gram_kernel<T, TP, TQ, 1><<<grid, block, 0, on.stream>>>(other, state);
   }
   check(cudaGetLastError());
 }
 
-template <int TP>
-void launch_gram(Device& on, LoopState* state, BlockGram const& op, unsigned int blocks) {
+template <int TP, class T>
+void launch_gram(Device& on, LoopState* state, BlockGram<T> const& op, unsigned int blocks) {
   switch (tiles_of(op.q)) {
     case 1: return launch_gram<TP, 1>(on, state, op, blocks);
     case 2: return launch_gram<TP, 2>(on, state, op, blocks);
-    default: return launch_gram<TP, side>(on, state, op, blocks);
+    default:
+      if constexpr (std::is_same_v<T, double>) launch_gram<TP, side>(on, state, op, blocks);
   }
 }
 
@@ -300,7 +308,7 @@ unsigned int combine_blocks(Device& on, std::int64_t n) {
 }
 
 template <int KP, int TQ>
-void launch_combine(Device& on, LoopState* state, BlockCombine const& op) {
+void launch_combine(Device& on, LoopState* state, BlockCombine<double> const& op) {
   constexpr int groups = KP <= 4 ? 2 : 1;
   std::size_t const each = 4 * KP * (8 * ((op.q + 7) / 8) + 4) * sizeof(double);
   unsigned int const blocks = combine_blocks(on, (op.n + groups - 1) / groups);
@@ -309,7 +317,7 @@ void launch_combine(Device& on, LoopState* state, BlockCombine const& op) {
   } else if constexpr (KP <= 4 && TQ <= 2) {
     combine_kernel<KP, TQ, groups, 2><<<blocks, block, 2 * each, on.stream>>>(op, state);
   } else {  // both have no room
-    BlockCombine first = op, second = op;
+    BlockCombine<double> first = op, second = op;
     first.D = second.D = nullptr;
     second.C = op.D, second.S = op.U, second.Y = op.V;
     combine_kernel<KP, TQ, groups, 1><<<blocks, block, each, on.stream>>>(first, state);
@@ -319,7 +327,7 @@ void launch_combine(Device& on, LoopState* state, BlockCombine const& op) {
 }
 
 template <int KP>
-void launch_combine(Device& on, LoopState* state, BlockCombine const& op) {
+void launch_combine(Device& on, LoopState* state, BlockCombine<double> const& op) {
   if (op.q <= 8) return launch_combine<KP, 1>(on, state, op);
   if (op.q <= 16) return launch_combine<KP, 2>(on, state, op);
   launch_combine<KP, 4>(on, state, op);
@@ -331,13 +339,17 @@ std::int64_t gram_partials(Device& on, std::int64_t n, Index p, Index q) {
   return std::int64_t{gram_blocks(on, n, p, q)} * p * q;
 }
 
-void execute(Device& on, LoopState* state, BlockGram const& op) {
+namespace {
+
+template <class T>
+void run(Device& on, LoopState* state, BlockGram<T> const& op) {
   if (op.p == 0 || op.q == 0) return;
   unsigned int const blocks = gram_blocks(on, op.n, op.p, op.q);
   switch (tiles_of(op.p)) {
     case 1: launch_gram<1>(on, state, op, blocks); break;
     case 2: launch_gram<2>(on, state, op, blocks); break;
-    default: launch_gram<side>(on, state, op, blocks);
+    default:
+      if constexpr (std::is_same_v<T, double>) launch_gram<side>(on, state, op, blocks);
   }
   int const entries = op.blocks * op.p * op.q * (op.D == nullptr ? 1 : 2);
   auto const sums = static_cast<unsigned int>((entries + warps - 1) / warps);
@@ -348,13 +360,26 @@ void execute(Device& on, LoopState* state, BlockGram const& op) {
   check(cudaGetLastError());
 }
 
-void execute(Device& on, LoopState* state, BlockCombine const& op) {
+/// Y = S + alpha sum_b X_b C_b.
+template <class T>
+void combine_basis(Device& on, LoopState* state, BlockCombine<T> const& op) {
+  if (op.p > 16 || op.q > 16) throw Unsupported("a basis of blocks of more than 16 columns");
+  combine_blocks_kernel<<<combine_blocks(on, op.n), block, 0, on.stream>>>(op, state);
+  check(cudaGetLastError());
+}
+
+}  // namespace
+
+void execute(Device& on, LoopState* state, BlockGram<double> const& op) { run(on, state, op); }
+void execute(Device& on, LoopState* state, BlockGram<float> const& op) { run(on, state, op); }
+
+void execute(Device& on, LoopState* state, BlockCombine<float> const& op) {
+  if (op.n > 0 && op.q > 0) combine_basis(on, state, op);
+}
+
+void execute(Device& on, LoopState* state, BlockCombine<double> const& op) {
   if (op.n == 0 || op.q == 0) return;
-  if (op.count != nullptr || op.blocks > 1) {
-    if (op.p > 16 || op.q > 16) throw Unsupported("a basis of blocks of more than 16 columns");
-    combine_blocks_kernel<<<combine_blocks(on, op.n), block, 0, on.stream>>>(op, state);
-    return check(cudaGetLastError());
-  }
+  if (op.count != nullptr || op.blocks > 1) return combine_basis(on, state, op);
   if (op.p <= 8) return launch_combine<2>(on, state, op);
   if (op.p <= 16) return launch_combine<4>(on, state, op);
   if (op.p <= 32) return launch_combine<8>(on, state, op);

@@ -44,7 +44,8 @@ std::int64_t gram_partials(Host&, std::int64_t n, Index p, Index q) {
 
 namespace {
 
-void multiply(Host const& on, BlockGram const& op, double const* X, double const* Y, double* C) {
+template <class T>
+void multiply(Host const& on, BlockGram<T> const& op, T const* X, T const* Y, double* C) {
   Index const width = padded(op.q);
   std::int64_t const parts = parts_of(op.n), size = std::int64_t{op.p} * width;
   parallel(parts, 2, [&](std::int64_t part) {
@@ -53,7 +54,7 @@ void multiply(Host const& on, BlockGram const& op, double const* X, double const
     std::int64_t const end = op.n * (part + 1) / parts;
     double y[most_block_columns] = {};
     for (std::int64_t r = op.n * part / parts; r < end; ++r) {
-      double const* const x = X + r * op.ldx;
+      T const* const x = X + r * op.ldx;
       std::copy_n(Y + r * op.ldy, op.q, y);
       for (Index i = 0; i < op.p; ++i) add_product(x[i], y, sum + i * width, width);
     }
@@ -62,16 +63,16 @@ void multiply(Host const& on, BlockGram const& op, double const* X, double const
   for (Index i = 0; i < op.p; ++i) std::copy_n(op.partials + i * width, op.q, C + i * op.q);
 }
 
-}  // namespace
-
-void execute(Host& on, LoopState* state, BlockGram const& op) {
+template <class T>
+void run(Host& on, LoopState* state, BlockGram<T> const& op) {
   if (idle(state, op.wanted)) return;
   for (Index b = 0; b < op.blocks && op.has(b); ++b)
     multiply(on, op, op.X + b * op.stride, op.Y, op.C + std::int64_t{b} * op.p * op.q);
   if (op.D != nullptr) multiply(on, op, op.X, op.Z, op.D);
 }
 
-void execute(Host& on, LoopState* state, BlockCombine const& op) {
+template <class T>
+void run(Host& on, LoopState* state, BlockCombine<T> const& op) {
   if (idle(state, op.wanted)) return;
   Index const width = padded(op.q);
   std::int64_t const all = std::int64_t{op.present()} * op.p;  // rows of C
@@ -84,20 +85,27 @@ void execute(Host& on, LoopState* state, BlockCombine const& op) {
     for (std::int64_t r = part * rows_each; r < end; ++r) {
       std::fill_n(sum, width, 0.0);
       for (Index b = 0; b < op.present(); ++b) {
-        double const* const x = op.X + b * op.stride + r * op.ldx;
+        T const* const x = op.X + b * op.stride + r * op.ldx;
         double const* const c = C.data() + std::int64_t{b} * op.p * width;
         for (Index i = 0; i < op.p; ++i) add_product(x[i], c + i * width, sum, width);
       }
-      double* const y = op.Y + r * op.ldy;
+      T* const y = op.Y + r * op.ldy;
       for (Index j = 0; j < op.q; ++j)
-        y[j] = (op.S != nullptr ? op.S[r * op.ldy + j] : 0.0) + op.alpha * sum[j];
+        y[j] = static_cast<T>((op.S != nullptr ? op.S[r * op.ldy + j] : 0.0) + op.alpha * sum[j]);
     }
   });
   if (op.D == nullptr) return;
-  BlockCombine other = op;
+  BlockCombine<T> other = op;
   other.C = op.D, other.S = op.U, other.Y = op.V, other.D = nullptr;
-  execute(on, state, other);
+  run(on, state, other);
 }
+
+}  // namespace
+
+void execute(Host& on, LoopState* state, BlockGram<double> const& op) { run(on, state, op); }
+void execute(Host& on, LoopState* state, BlockGram<float> const& op) { run(on, state, op); }
+void execute(Host& on, LoopState* state, BlockCombine<double> const& op) { run(on, state, op); }
+void execute(Host& on, LoopState* state, BlockCombine<float> const& op) { run(on, state, op); }
 
 void execute(Host&, LoopState* state, OrthonormaliseRound const& op) { run_small(state, op); }
 

@@ -84,7 +84,7 @@ void BlockGmresMethod::step(Context& ctx) {
 
 void BlockGmresMethod::complete(Context& ctx) {
   BlockSystem<double>& s = system();
-  BlockBasis V = basis();
+  BlockBasis<double> V = basis();
   V.count = H_.used;
   submit(ctx, BlockGmresSolve{H_});  // Y = R^-1 g
   Out<double> const X = s.X, Z = s.preconditioned ? Out<double>(Z_) : X;

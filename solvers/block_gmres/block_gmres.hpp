@@ -55,7 +55,7 @@ class BlockGmresMethod final : public BlockMethod<double> {
   void begin(Context&) override;
   void step(Context&) override;
   void complete(Context&) override;
-  BlockBasis basis() const {
+  BlockBasis<double> basis() const {
     return {V_.data(), restart_, std::int64_t{U_.rows()} * U_.cols(), H_.count};
   }
 

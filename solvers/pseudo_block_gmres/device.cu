@@ -16,7 +16,7 @@ void execute(Device& on, LoopState* state, PseudoGmresColumn const& op) {
 }
 void execute(Device& on, LoopState* state, PseudoGmresSolve const& op) { run_small(on, state, op); }
 
-template struct Executes<OpList<PseudoGmresStore>>;
-template struct ExecutesColumns<OpList<PseudoGmresNext>>;
+template struct Executes<OpList<PseudoGmresStore<double>, PseudoGmresStore<float>>>;
+template struct ExecutesColumns<OpList<PseudoGmresNext<double>, PseudoGmresNext<float>>>;
 
 }  // namespace tcsolve::cuda

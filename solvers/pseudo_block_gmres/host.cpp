@@ -12,7 +12,7 @@ void execute(Host&, LoopState* state, PseudoGmresDiagonal const& op) { run_small
 void execute(Host&, LoopState* state, PseudoGmresColumn const& op) { run_small(state, op); }
 void execute(Host&, LoopState* state, PseudoGmresSolve const& op) { run_small(state, op); }
 
-template struct Executes<OpList<PseudoGmresStore>>;
-template struct ExecutesColumns<OpList<PseudoGmresNext>>;
+template struct Executes<OpList<PseudoGmresStore<double>, PseudoGmresStore<float>>>;
+template struct ExecutesColumns<OpList<PseudoGmresNext<double>, PseudoGmresNext<float>>>;
 
 }  // namespace tcsolve::host

@@ -33,8 +33,7 @@ struct PseudoHessenberg {
   double* count;      ///< blocks of V
   double* most;       ///< the largest of `used`, once the cycle is complete
   ColumnRuns runs;
-
-  static constexpr double roundoff = 0x1p-53;
+  double roundoff;                                ///< of the vectors
   TCSOLVE_HD double* r(Index c, Index k) const {  ///< column k of R of column c
     return R + (std::int64_t{c} * m + k) * m;
   }
@@ -61,11 +60,12 @@ struct PseudoGmresStart {
 };
 
 /// V_j = U.
+template <class T>
 struct PseudoGmresStore {
   static constexpr char const* name = "pseudo_gmres_store";
   std::int64_t n;
-  double const* U;
-  double* V;
+  T const* U;
+  T* V;
   struct Coefficients {
     std::int64_t first;
   };
@@ -80,11 +80,13 @@ struct PseudoGmresStore {
 
 /// U = W diag(scale): the next vector of every column, 0 where there is none. No number of a column
 /// meets those of another, lest one that is none spreads.
+template <class T>
 struct PseudoGmresNext {
   static constexpr char const* name = "pseudo_gmres_next";
   BlockShape shape;
-  double const *scale, *W;
-  double* U;
+  double const* scale;
+  T const* W;
+  T* U;
   struct Coefficients {
     double scale;
   };
@@ -93,7 +95,7 @@ struct PseudoGmresNext {
     return true;
   }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const& c, double*) const {
-    U[e] = c.scale == 0 ? 0.0 : c.scale * W[e];
+    U[e] = c.scale == 0 ? T(0) : static_cast<T>(c.scale * W[e]);
   }
 };
 
@@ -154,7 +156,7 @@ struct PseudoGmresColumn {
       return;
     }
     if (size > H.size[c]) H.size[c] = size;
-    double const rounding = 10 * PseudoHessenberg::roundoff * H.size[c];
+    double const rounding = 10 * H.roundoff * H.size[c];
     double const below = sqrt(below2) > rounding ? sqrt(below2) : 0.0;
     double const radius = sqrt(last * last + below * below);
     if (radius <= rounding) {

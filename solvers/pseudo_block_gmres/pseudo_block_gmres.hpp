@@ -24,6 +24,7 @@ namespace tcsolve {
 struct PseudoBlockGmresParams {
   StoppingParams stopping;
   Execution execution = Execution::automatic;
+  VectorType vectors = VectorType::fp64;
   int restart = 30;
   int columns = 16;
   std::string check() const { return stopping.check(); }
@@ -31,6 +32,7 @@ struct PseudoBlockGmresParams {
     using P = PseudoBlockGmresParams;
     return std::tuple{
         include(&P::stopping), field(&P::execution, "execution", execution_doc),
+        field(&P::vectors, "vectors", vectors_doc),
         field(&P::restart, "restart", between(1, 200), "Krylov vectors kept between restarts"),
         field(&P::columns, "columns", between(1, 16),
               "right-hand sides solved together, at most; more are solved in groups")};
@@ -39,7 +41,8 @@ struct PseudoBlockGmresParams {
 
 /// Per iteration j with w columns: one product with A and one with M of n x w, 4 j + 13 passes over
 /// n x w values. Memory: m + 8 blocks of n x w and 6 vectors.
-class PseudoBlockGmresMethod final : public ColumnwiseMethod<double> {
+template <class T>
+class PseudoBlockGmresMethod final : public ColumnwiseMethod<T> {
  public:
   explicit PseudoBlockGmresMethod(Index restart) : restart_(restart) {}
   MethodFacts facts() const override;
@@ -50,18 +53,19 @@ class PseudoBlockGmresMethod final : public ColumnwiseMethod<double> {
   void step(Context&) override;
   void complete(Context&) override;
   void orthogonalise(Context&, double* C);
-  BlockBasis basis(double const* count) const {
+  BlockBasis<T> basis(double const* count) const {
     return {V_.data(), restart_, std::int64_t{U_.rows()} * U_.cols(), count};
   }
 
   Index restart_;
-  Array<double> V_;  // (restart, n, w)
-  MultiVector<double> U_, W_, Z_;
+  Array<T> V_;  // (restart, n, w)
+  MultiVector<T> U_, W_, Z_;
   Array<double> small_;
   PseudoHessenberg H_{};
 };
 
-class PseudoBlockGmres final : public BlockSolver<double> {
+template <class T = double>
+class PseudoBlockGmres final : public BlockSolver<T> {
  public:
   using Params = PseudoBlockGmresParams;
   /// Throws ConfigError where a parameter is outside its range.

@@ -48,16 +48,18 @@ class FloatColumns : public OnEachBackend {
 };
 TCSOLVE_ON_EACH_BACKEND(FloatColumns);
 
-constexpr char const* both[] = {"pseudo_block_cg", "pseudo_block_bicgstab"};
+constexpr char const* all[] = {"pseudo_block_cg", "pseudo_block_bicgstab", "pseudo_block_gmres"};
+/// Makes r anew where it goes on; gmres begins its cycles with it.
+bool goes_on(std::string const& method) { return method != "pseudo_block_gmres"; }
 
 TEST_P(FloatColumns, HaveFp64Answers) {
-  for (std::string const method : both)
+  for (std::string const method : all)
     for (std::string const rest :
          {"preconditioner: {type: none}\n", "preconditioner: {type: jacobi}\n",
           "preconditioner: {type: block_jacobi, block: 4}\noperator: {format: csr, values: fp16}\n",
           "preconditioner: {type: ilu}\noperator: {format: auto, reorder: rcm}\n"}) {
       SCOPED_TRACE(method + ": " + rest);
-      Csr<double> const& A = method == both[0] ? definite_ : general_;
+      Csr<double> const& A = method == all[0] ? definite_ : general_;
       // Of sizes that FP32 does not hold; one that is zero, one that its guess solves.
       Matrix B = random_matrix(A.rows, 6, 3), X = Matrix::Zero(A.rows, 6);
       B.col(1) *= 1e60;
@@ -85,7 +87,7 @@ TEST_P(FloatColumns, HaveFp64Answers) {
         renewed += updates(r);
         EXPECT_GE(updates(r) + r.restarts, 1) << "FP32 has seven digits";
       }
-      EXPECT_GE(renewed, 4) << "columns go on with their directions";
+      if (goes_on(method)) EXPECT_GE(renewed, 4) << "columns go on with their directions";
       EXPECT_EQ(s.reports[3].cause, Cause::zero_rhs);
       EXPECT_EQ(s.reports[5].iterations, 0);
     }
@@ -93,10 +95,10 @@ TEST_P(FloatColumns, HaveFp64Answers) {
 
 /// Within a fifth of those on FP64 vectors; a narrow A costs what it costs a single column.
 TEST_P(FloatColumns, TakeFewIterationsMore) {
-  for (std::string const method : both)
+  for (std::string const method : all)
     for (std::string const values : {"", "operator: {format: csr, values: fp16}\n"}) {
       SCOPED_TRACE(method + ": " + values);
-      Csr<double> const& A = method == both[0] ? definite_ : general_;
+      Csr<double> const& A = method == all[0] ? definite_ : general_;
       Matrix const B = random_matrix(A.rows, 5, 8);
       std::string const jacobi = "preconditioner: {type: jacobi}\n";
       Solved const wide = solved(A, B, yaml(method, "", jacobi));
@@ -136,8 +138,8 @@ TEST_P(FloatColumns, EndByThemselves) {
 }
 
 TEST_P(FloatColumns, TakeLittleMoreThanHalfTheBytes) {
-  for (std::string const method : both) {
-    Csr<double> const& A = method == both[0] ? definite_ : general_;
+  for (std::string const method : all) {
+    Csr<double> const& A = method == all[0] ? definite_ : general_;
     Matrix const B = random_matrix(A.rows, 4, 2);
     double bytes[2];
     for (int floats = 0; floats < 2; ++floats)
@@ -151,9 +153,9 @@ TEST_P(FloatColumns, TakeLittleMoreThanHalfTheBytes) {
 }
 
 TEST_P(FloatColumns, FollowNewValues) {
-  for (std::string const method : both) {
+  for (std::string const method : all) {
     SCOPED_TRACE(method);
-    Csr<double> A = method == both[0] ? definite_ : general_;
+    Csr<double> A = method == all[0] ? definite_ : general_;
     LinearSolver solver = LinearSolver::from_yaml(
         ctx(), A.view(),
         yaml(method, ", vectors: fp32", "preconditioner: {type: block_jacobi, block: 4}\n"));
@@ -184,7 +186,7 @@ TEST_P(FloatColumns, HaveANullspace) {
 }
 
 TEST_P(FloatColumns, RefuseAWiderMatrix) {
-  for (std::string const method : both) {
+  for (std::string const method : all) {
     try {
       LinearSolver::from_yaml(
           ctx(), definite_.view(),

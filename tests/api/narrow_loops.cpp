@@ -28,14 +28,17 @@ class NarrowLoops : public OnEachBackend {
             {"bicgstab", "{type: ilu, triangular: isai, values: fp16}"},
             {"gmres", "{type: spai}"},
             {"pseudo_block_cg", "{type: fsai, values: fp32}"},
-            {"pseudo_block_bicgstab", "{type: spai}"}};
+            {"pseudo_block_bicgstab", "{type: spai}"},
+            {"pseudo_block_gmres", "{type: spai, values: fp32}"}};
   }
   /// Of FP32 vectors, or of narrow values under FP64 ones.
   static constexpr char const* types[] = {"vectors: fp32|fp32", "vectors: fp32|fp16",
                                           "vectors: fp32|bf16", "vectors: fp64|fp32",
                                           "vectors: fp64|fp16"};
   Csr<double> const& matrix(std::string const& method) const {
-    return method.find("bicg") == std::string::npos && method != "gmres" ? definite_ : general_;
+    return method.find("bicg") == std::string::npos && method.find("gmres") == std::string::npos
+               ? definite_
+               : general_;
   }
   static std::string yaml(Case const& c, std::string const& type) {
     auto const bar = type.find('|');

@@ -35,7 +35,7 @@ inline std::unique_ptr<Solver> make_block_solver(std::string const& name,
     return std::make_unique<PseudoBlockCg<>>(
         PseudoBlockCgParams{.stopping = stopping, .execution = execution, .columns = columns});
   if (name == "pseudo_block_gmres")
-    return std::make_unique<PseudoBlockGmres>(PseudoBlockGmresParams{
+    return std::make_unique<PseudoBlockGmres<>>(PseudoBlockGmresParams{
         .stopping = stopping, .execution = execution, .columns = std::min(columns, 16)});
   if (name == "pseudo_block_bicgstab")
     return std::make_unique<PseudoBlockBicgstab<>>(PseudoBlockBicgstabParams{

@@ -151,7 +151,7 @@ TEST_P(KernelsBlocks, ABasisIsBlocksOneAfterTheOther) {
         Block const C = random_block(most * w, w, 3);
         auto v = there(V), y = there(Y), c = there(C);
         There<double> made(ctx(), std::vector<double>(C.size(), 7.0)), number(ctx(), double(count));
-        BlockBasis const basis{v.data(), most, std::int64_t{n} * w, number.data()};
+        BlockBasis<double> const basis{v.data(), most, std::int64_t{n} * w, number.data()};
         gram(ctx(), basis, w, view(y, n, w), made.data());
         combine(ctx(), -2, basis, w, c.data(), y.data(), view(y, n, w));
         Block sum = Y;
@@ -166,6 +166,45 @@ TEST_P(KernelsBlocks, ABasisIsBlocksOneAfterTheOther) {
       }
 }
 
+/// FP32 vectors are FP64 ones from the load on: sums have the same bits, and results are those of
+/// FP64, rounded.
+TEST_P(KernelsBlocks, ABasisOfFloatsHasTheSumsOfItsNumbers) {
+  constexpr Index most = 3;
+  auto const floats = [](Block const& x) {
+    return std::vector<float>(x.data(), x.data() + x.size());
+  };
+  auto const wide = [](std::vector<float> const& x) {
+    return std::vector<double>(x.begin(), x.end());
+  };
+  for (Index n : rows)
+    for (Index w : {1, 5, 8, 16})
+      for (Index count : {0, 2, 3}) {
+        SCOPED_TRACE(cat(n, " x ", w, ", ", count, " blocks"));
+        std::vector<float> const V = floats(random_block(most * n, w, 1)),
+                                 Y = floats(random_block(n, w, 2));
+        auto c = there(random_block(most * w, w, 3));
+        There<double> number(ctx(), double(count)), v(ctx(), wide(V)), y(ctx(), wide(Y));
+        There<float> v32(ctx(), V), y32(ctx(), Y);
+        Out<float> const y32_view{y32.data(), n, w, w, Layout::row_major, ctx().space()};
+        std::vector<double> const before(static_cast<std::size_t>(most) * w * w, 7.0);
+        There<double> products(ctx(), before), products32(ctx(), before);
+        There<double> YY(ctx(), std::vector<double>(w * w)),
+            YY32(ctx(), std::vector<double>(w * w));
+        BlockBasis<double> const basis{v.data(), most, std::int64_t{n} * w, number.data()};
+        BlockBasis<float> const basis32{v32.data(), most, std::int64_t{n} * w, number.data()};
+        gram(ctx(), basis, w, view(y, n, w), products.data());
+        gram(ctx(), basis32, w, y32_view, products32.data());
+        EXPECT_EQ(products32.all(), products.all());
+        gram(ctx(), view(y, n, w), view(y, n, w), YY.data());
+        gram(ctx(), y32_view, y32_view, YY32.data());
+        EXPECT_EQ(YY32.all(), YY.all());
+        combine(ctx(), -2, basis, w, c.data(), y.data(), view(y, n, w));
+        combine(ctx(), -2, basis32, w, c.data(), y32.data(), y32_view);
+        std::vector<double> const exact = y.all();
+        EXPECT_EQ(y32.all(), std::vector<float>(exact.begin(), exact.end()));
+      }
+}
+
 TEST_P(KernelsBlocks, NothingHappensWhereItIsNotWanted) {
   There<double> no(ctx(), 0.0), x(ctx(), std::vector<double>{1, 2}), y(ctx(), 5.0);
   gram(ctx(), view(x, 2, 1), view(x, 2, 1), y.data(), no.data());
@@ -177,6 +216,9 @@ TEST_P(KernelsBlocks, NothingHappensWhereItIsNotWanted) {
 TEST_P(KernelsBlocks, MoreThan64ColumnsAreRefused) {
   There<double> x(ctx(), std::vector<double>(65));
   EXPECT_THROW(gram(ctx(), view(x, 1, 65), view(x, 1, 65), x.data()), Unsupported);
+  There<float> y(ctx(), std::vector<float>(17));
+  Out<float> const floats{y.data(), 1, 17, 17, Layout::row_major, ctx().space()};
+  EXPECT_THROW(gram(ctx(), floats, floats, x.data()), Unsupported);
 }
 
 TEST_P(KernelsBlocks, OrthonormalColumnsSpanTheBlock) {
