@@ -79,30 +79,39 @@ struct Copy {
   TCSOLVE_HD void operator()(std::int64_t i) const { to[i] = from[i]; }
 };
 
-template <class O>
+template <class From, class O>
 struct CopyOffsets {
-  Offset const* from;
+  From from;
   O* to;
   TCSOLVE_HD void operator()(std::int64_t i) const { to[i] = static_cast<O>(from[i]); }
 };
 
-/// A pattern with these offsets (rows + 1) in on.space(), whose columns are still to be written.
-template <class On>
-OwnedPattern with_offsets(On& on, Index rows, Index cols, Offset const* offsets) {
+/// A pattern of so many entries with these offsets (rows + 1) in on.space(), whose columns are
+/// still to be written. Offsets is Offset const* or OffsetsView.
+template <class On, class Offsets>
+OwnedPattern with_offsets(On& on, Index rows, Index cols, Offsets offsets, Offset entries) {
   OwnedPattern made;
-  made.rows = rows, made.cols = cols, made.space = on.space();
+  made.rows = rows, made.cols = cols, made.entries = entries, made.space = on.space();
   std::int64_t const n = std::int64_t{rows} + 1;
-  on.read(offsets + rows, &made.entries, 1);
   auto const copy = [&](auto& to) {
-    to = std::remove_reference_t<decltype(to)>(on.space(), static_cast<std::size_t>(n));
-    on.each(n, CopyOffsets<std::remove_pointer_t<decltype(to.data())>>{offsets, to.data()});
+    using O = std::remove_pointer_t<decltype(to.data())>;
+    to = Array<O>(on.space(), static_cast<std::size_t>(n));
+    on.each(n, CopyOffsets<Offsets, O>{offsets, to.data()});
   };
-  if (made.entries <= std::numeric_limits<std::int32_t>::max())
+  if (entries <= std::numeric_limits<std::int32_t>::max())
     copy(made.narrow_offsets);
   else
     copy(made.wide_offsets);
-  made.columns = Array<Index>(on.space(), static_cast<std::size_t>(made.entries));
+  made.columns = Array<Index>(on.space(), static_cast<std::size_t>(entries));
   return made;
+}
+
+/// The same, of as many entries as the last offset says.
+template <class On>
+OwnedPattern with_offsets(On& on, Index rows, Index cols, Offset const* offsets) {
+  Offset entries = 0;
+  on.read(offsets + rows, &entries, 1);
+  return with_offsets(on, rows, cols, offsets, entries);
 }
 
 }  // namespace tcsolve::sparse

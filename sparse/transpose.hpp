@@ -9,7 +9,8 @@
 /// Entries are sorted by their column, stably, so that those of a column keep the order of their
 /// rows: the transpose of a canonical matrix is canonical, and the same bits on every backend.
 ///
-///   plan    a radix sort of 12 bytes an entry (20 from 2^31 entries on)
+///   plan    on a device, where A's pattern is that of A^T: a search in row j for entry ij; else
+///           a radix sort of 12 bytes an entry (20 from 2^31 entries on)
 ///   values  one gather: 4 (8) + 2 sizeof(T) bytes an entry, values of A at random
 ///   memory  4 (8) bytes an entry beside the pattern; of scratch, 24 (40)
 #pragma once

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A^T, written once for both backends (kernels/convert.hpp).
 ///
+///     mirror   where a_ji lies, for every entry of A: the pattern of a square A that has them all
+///              is that of A^T, entry by entry, and nothing is sorted
 ///     list     (column, {position, row}) of every entry, in the order of A
 ///     sort     by column, stably: the entries of A^T in their order
 ///     offsets  of column j: how many entries have a smaller one
@@ -57,8 +59,44 @@ struct Gather {
   TCSOLVE_HD void operator()(std::int64_t k) const { to[k] = from[source[k]]; }
 };
 
+/// source_k = the place of a_ji, where entry k is a_ij, or the word that one is missing.
+template <class O>
+struct FindMirror {
+  PatternView a;
+  O* source;
+  std::int32_t* missing;
+  TCSOLVE_HD void operator()(std::int64_t i, Offset k) const {
+    Index const j = a.columns[k];
+    Offset const begin = a.offsets[j], end = a.offsets[j + 1];
+    Offset const at =
+        begin + first_not_below(a.columns + begin, end - begin, static_cast<Index>(i));
+    if (at < end && a.columns[at] == i)
+      source[k] = static_cast<O>(at);
+    else
+      *missing = 1;
+  }
+};
+
+/// Whether A's pattern is that of A^T; then `source` is where its entries come from.
+template <class O, class On>
+bool has_mirrors(On& on, PatternView const& a, O* source) {
+  if (a.rows != a.cols) return false;
+  auto* const missing = on.template take<std::int32_t>(1);
+  on.clear(missing, 1);
+  each_entry(on, a, FindMirror<O>{a, source, missing});
+  std::int32_t some = 0;
+  on.read(missing, &some, 1);
+  return some == 0;
+}
+
 template <class O, class On>
 OwnedPattern transpose_into(On& on, PatternView const& a, Array<O>& source) {
+  source = Array<O>(on.space(), static_cast<std::size_t>(a.entries));
+  if (has_mirrors(on, a, source.data())) {
+    OwnedPattern made = with_offsets(on, a.rows, a.cols, a.offsets, a.entries);
+    on.each(a.entries, Copy<Index>{a.columns, made.columns.data()});
+    return made;
+  }
   auto* const key = on.template take<std::uint32_t>(a.entries);
   auto* const place = on.template take<Place<O>>(a.entries);
   auto* const offsets = on.template take<Offset>(std::size_t(a.cols) + 1);
@@ -66,7 +104,6 @@ OwnedPattern transpose_into(On& on, PatternView const& a, Array<O>& source) {
   on.sort(key, place, a.entries, static_cast<std::uint32_t>(a.cols));
   on.each(std::int64_t{a.cols} + 1, ColumnOffsets{key, a.entries, offsets});
   OwnedPattern made = with_offsets(on, a.cols, a.rows, offsets);
-  source = Array<O>(on.space(), static_cast<std::size_t>(a.entries));
   on.each(a.entries, TakePlaces<O>{place, made.columns.data(), source.data()});
   return made;
 }
