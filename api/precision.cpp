@@ -80,7 +80,24 @@ Block of_transposes(Block const& block, Solver const& method) {
   return block;
 }
 
+/// A method with a Krylov basis, of which nobody has said what it is to be stored in. From 100
+/// vectors on a narrow one becomes an earlier restart.
+bool may_narrow_basis(Block const& solver) {
+  constexpr int most = 50;
+  if (!has_key(solver, "basis") || solver.node().find("basis") != nullptr) return false;
+  ConfigNode const effective = solver.registry()->effective(solver);
+  ConfigNode const* const restart = effective.find("restart");
+  ConfigNode const* const execution = effective.find("execution");
+  return restart != nullptr && std::stoi(restart->scalar) <= most &&
+         (execution == nullptr || execution->scalar != "persistent");
+}
+
 }  // namespace
+
+SolverOptions with_narrow_basis(SolverOptions options) {
+  options.solver = with_key(options.solver, "basis", "fp32");
+  return options;
+}
 
 std::optional<WorkingPrecision> next_wider(WorkingPrecision now) {
   switch (now.values) {
@@ -169,17 +186,21 @@ bool fits_one_kernel(CsrView<double> const& a, std::size_t cache_bytes) {
 
 PrecisionChosen choose_precision(Context& ctx, CsrView<double> const& a,
                                  SolverOptions const& options, Solver const& method,
-                                 bool one_kernel) {
+                                 RunsWhere where) {
   constexpr int steps = 20;
   constexpr double most = 3e-3;  // u cond(D^-1 A)
   constexpr double u = roundoff(Real::f32);
-  auto const fp64 = [](std::string why) { return PrecisionChosen{{}, std::move(why)}; };
+  auto const fp64 = [](std::string why) { return PrecisionChosen{.why = std::move(why)}; };
+  if (where == RunsWhere::device_memory && may_narrow_basis(options.solver))
+    return {.narrow_basis = true,
+            .why = cat("a Krylov basis in fp32, which ", method.name(), " reads in each step")};
   if (!method.needs().definite || !method.renews() || !has_key(options.solver, "vectors"))
     return fp64(cat(method.name(),
                     " is no method for positive definite matrices that makes r anew "
                     "on the way in FP32"));
   if (!has_key(options.matrix_operator, "values")) return fp64("the format has FP64 values alone");
-  if (one_kernel) return fp64("the solve is one kernel, which FP32 makes no faster");
+  if (where == RunsWhere::one_kernel)
+    return fp64("the solve is one kernel, which FP32 makes no faster");
   if (a.rows != a.cols || a.rows == 0) return fp64("the matrix is not square");
   Spectrum spectrum{};
   try {
@@ -190,10 +211,7 @@ PrecisionChosen choose_precision(Context& ctx, CsrView<double> const& a,
   double const cond = spectrum.largest / spectrum.smallest;
   std::string const found = cat("cond(D^-1 A) is at least ", figure_text(cond));
   if (!(u * cond <= most)) return fp64(found);
-  // Chebyshev's bound on the iterations of conjugate gradients.
-  StoppingParams const* const stops = method.stops_by();
-  double const rtol = stops != nullptr && stops->rtol > 0 ? stops->rtol : 0x1p-53;
-  return {{Real::f32, Real::f32}, found, 0.5 * std::sqrt(cond) * std::log(2 / rtol)};
+  return {.types = {Real::f32, Real::f32}, .why = found, .most_condition = most / u};
 }
 
 std::string why_wider(SolveReport const& r) {

@@ -8,6 +8,7 @@
 /// kept: what a narrow A has found is the initial guess of the wider one.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -48,25 +49,32 @@ SolverOptions with_precision_keys(SolverOptions options);
 /// What `precision: auto` takes, and why.
 struct PrecisionChosen {
   WorkingPrecision types;
+  bool narrow_basis = false;  ///< a Krylov basis in FP32 under FP64 vectors
   std::string why;
-  double iterations = 0;  ///< expected of a solve in these types, about; 0: not known
+  /// Of cond(M A), in a solve that is watched for what its steps see of it.
+  double most_condition = std::numeric_limits<double>::infinity();
 };
+/// The options with `solver.basis: fp32`.
+SolverOptions with_narrow_basis(SolverOptions options);
 /// Whether A is so small that a solve in one kernel waits for other things than memory: FP32 takes
 /// as long there, or longer, by the updates that leave the kernel (docs/results/mixed-h200.md).
 bool fits_one_kernel(CsrView<double> const& a, std::size_t cache_bytes);
+/// Where a solve is at work: on the host, on a device as one kernel, or there beyond its caches.
+enum class RunsWhere { host, one_kernel, device_memory };
 /// FP32 where u cond(D^-1 A) <= 3e-3, u its roundoff: there r made anew on the way costs at most
-/// some 1.2 times the iterations of FP64. The condition is estimated from below
-/// (estimate_spectrum()), so that a solve has to be watched. Never 16 bits, which have not been
-/// measured to be faster. `one_kernel`: the solve runs as one kernel on a device, where FP32 has
-/// been measured to be slower. Cost: 20 products with A.
+/// some 1.2 times the iterations of FP64. What 20 steps see of the condition is a bound from below
+/// (estimate_spectrum()): a solve goes on looking, by its own steps. Never 16 bits, which have not
+/// been measured to be faster, and not in one kernel, where FP32 has been measured to be slower. A
+/// method with a Krylov basis that is short enough keeps FP64 vectors, and has the basis in FP32
+/// where a device streams it, which costs no iterations. Cost: 20 products with A, or none.
 PrecisionChosen choose_precision(Context&, CsrView<double> const& a, SolverOptions const&,
-                                 Solver const& method, bool one_kernel);
+                                 Solver const& method, RunsWhere);
 
 /// The rounding of A's stored entries may be why the solve has ended so: another one may do better
 /// with wider ones.
 bool may_be_the_rounding(SolveReport const&);
-/// What a report says of the stretch that ended so: the outcome, or "slow" where `precision: auto`
-/// had expected fewer iterations.
+/// What a report says of the stretch that ended so: the outcome, or "slow" where it has taken all
+/// the iterations there are.
 std::string why_wider(SolveReport const&);
 
 }  // namespace tcsolve

@@ -3,6 +3,7 @@
 #include <tcsolve/api/prepared_system.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <iterator>
 #include <utility>
@@ -47,10 +48,14 @@ void PreparedSystem::choose_types() {
     CsrView<double> const& a = matrix_.storage()->view();
     bool const one_kernel = ctx_.device() != nullptr && fits_one_kernel(a, ctx_.cache_bytes()) &&
                             recipes_.list().begins_as_one_kernel();
-    PrecisionChosen const chosen = choose_precision(ctx_, a, options_, *parts_.method, one_kernel);
+    PrecisionChosen const chosen = choose_precision(ctx_, a, options_, *parts_.method,
+                                                    ctx_.device() == nullptr ? RunsWhere::host
+                                                    : one_kernel             ? RunsWhere::one_kernel
+                                                                 : RunsWhere::device_memory);
     report_.precision = cat(name(chosen.types.values), ": ", chosen.why);
     if (chosen.types != WorkingPrecision{}) take_types(chosen.types);
-    expected_ = chosen.iterations;
+    if (chosen.narrow_basis) take(with_narrow_basis(std::move(options_)));
+    most_condition_ = chosen.most_condition;
   }
   ctx_.log(Severity::note, cat("precision: ", report_.precision));
 }
@@ -67,7 +72,12 @@ void PreparedSystem::tell_types() {
 }
 
 void PreparedSystem::take_types(WorkingPrecision types) {
-  options_ = with_precision(std::move(options_), types);
+  take(with_precision(std::move(options_), types));
+}
+
+/// Until there is another matrix.
+void PreparedSystem::take(SolverOptions options) {
+  options_ = std::move(options);
   parts_ = SolverParts(options_);
   wider_ = true;
 }
@@ -115,24 +125,23 @@ void PreparedSystem::store_wider() {
   ctx_.synchronize();
 }
 
-/// It has taken far more iterations than its condition, estimated from below, has let expect, or
-/// all that it may. Then either the estimate or the type was too small: both ask for FP64.
+/// In types that nobody has asked for.
+bool PreparedSystem::is_watched() const { return std::isfinite(most_condition_); }
+
+/// A solve in such types has taken all the iterations there are.
 bool PreparedSystem::is_slow(SolveReport const& r) const {
-  return expected_ > 0 && r.reason == Stop::max_iterations && r.ended_rounded();
+  return is_watched() && r.reason == Stop::max_iterations && r.ended_rounded();
 }
 
-/// The keys of a solve in types that `precision: auto` has chosen.
+/// The keys of a solve in such types: one that finds A too badly conditioned for them ends.
 StoppingParams PreparedSystem::watched(StoppingParams asked) const {
-  constexpr double slack = 3, least = 100;
-  if (expected_ > 0 && has_wider())
-    asked.max_iters =
-        static_cast<int>(std::min<double>(asked.max_iters, least + slack * expected_));
+  if (has_wider()) asked.most_condition = most_condition_;
   return asked;
 }
 
 /// Whether a solve that has ended so goes on in wider types.
 bool PreparedSystem::steps_up(SolveReport const& r, StoppingParams const& asked) const {
-  bool const spent = expected_ == 0 && r.iterations >= asked.max_iters;
+  bool const spent = !is_watched() && r.iterations >= asked.max_iters;
   if (spent || !(may_be_the_rounding(r) || is_slow(r)) || !may_widen()) return false;
   bool const over = ctx_.cancelled() || r.seconds + r.setup_seconds >= asked.time_limit;
   return !ctx_.communicator().agree(over);
@@ -141,7 +150,7 @@ bool PreparedSystem::steps_up(SolveReport const& r, StoppingParams const& asked)
 /// The keys of the solve that follows. Iterations in types that nobody has asked for are not
 /// counted against the limit: FP64 alone would have had all of it.
 StoppingParams PreparedSystem::left_of(StoppingParams asked, SolveReport const& r) const {
-  if (expected_ == 0) asked.max_iters -= r.iterations;
+  if (!is_watched()) asked.max_iters -= r.iterations;
   asked.time_limit -= r.seconds + r.setup_seconds;
   if (asked.baseline == Baseline::initial && r.tolerance > 0) {
     asked.baseline = Baseline::absolute;
@@ -174,7 +183,7 @@ void PreparedSystem::tell(SolveReport& r) const {
 SolveReport PreparedSystem::solve(In<double> b, Out<double> x, RecipeRun::Keys const& keys) {
   HostMatrix::Loan const loan = host_->lend_nothing();  // for what is set up meanwhile
   StoppingParams const asked = keys.value_or(recipes_.list().keys());
-  SolveReport report = recipes_.solve(b, x, expected_ > 0 ? watched(asked) : keys);
+  SolveReport report = recipes_.solve(b, x, is_watched() ? watched(asked) : keys);
   while (steps_up(report, asked)) {
     widen(report);
     SolveReport next = recipes_.solve(b, x, left_of(asked, report));
@@ -190,7 +199,7 @@ std::vector<SolveReport> PreparedSystem::solve_columns(In<double> b, Out<double>
   HostMatrix::Loan const loan = host_->lend_nothing();
   StoppingParams const asked = keys.value_or(recipes_.list().keys());
   std::vector<SolveReport> reports =
-      recipes_.solve_columns(b, x, expected_ > 0 ? watched(asked) : keys);
+      recipes_.solve_columns(b, x, is_watched() ? watched(asked) : keys);
   for (;;) {
     auto const failed = [&](SolveReport const& r) { return steps_up(r, asked); };
     std::vector<Index> columns;

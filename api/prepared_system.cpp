@@ -69,7 +69,7 @@ void PreparedSystem::clear() {
   given_ = {};
   lazy_ = false;
   refused_.clear();
-  expected_ = 0;
+  most_condition_ = std::numeric_limits<double>::infinity();
   if (std::exchange(wider_, false)) {
     options_ = given_options_;
     parts_ = SolverParts(options_);

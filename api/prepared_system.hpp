@@ -3,6 +3,7 @@
 /// recipes that solve with it.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -86,9 +87,11 @@ class PreparedSystem {
   WorkingPrecision in_force() const;
   void choose_types();
   void tell_types();
+  void take(SolverOptions);
   void take_types(WorkingPrecision);
   void store_wider();
   bool steps_up(SolveReport const&, StoppingParams const& asked) const;
+  bool is_watched() const;
   bool is_slow(SolveReport const&) const;
   StoppingParams watched(StoppingParams asked) const;
   StoppingParams left_of(StoppingParams asked, SolveReport const&) const;
@@ -128,9 +131,10 @@ class PreparedSystem {
   std::vector<PrecisionReport> refused_;  // types that A could not be stored in
   std::shared_ptr<HostMatrix> host_ = std::make_shared<HostMatrix>();  // A's side on the host
   std::shared_ptr<CsrOperator<double> const> csr_;
-  double expected_ = 0;  // iterations, in the types that `precision: auto` has chosen
-  bool wider_ = false;   // options_ have wider types than were given
-  bool lazy_ = false;    // A_ may be converting itself beside the solve
+  // Of the matrix, in types that `precision: auto` has chosen
+  double most_condition_ = std::numeric_limits<double>::infinity();
+  bool wider_ = false;                        // options_ have wider types than were given
+  bool lazy_ = false;                         // A_ may be converting itself beside the solve
   std::shared_ptr<NodeFacts const> nodes_;    // in the order of the operators
   std::shared_ptr<Permutation const> order_;  // null: operators have the caller's numbers
   RecipeRun recipes_;

@@ -19,7 +19,12 @@ auto CgMethod<T>::do_allocate(Context& ctx) -> typename Method<T>::Workspace {
   for (Vector<T>* v : {&p_, &q_}) v->resize(ctx.space(), n);
   z_.resize(ctx.space(), folded_ ? 0 : n);
   this->keep_best(ctx);
+  // A beta that is not rho / rho_prev makes no Lanczos matrix.
+  bool const renews = this->system().roundoff_of_curvature() > roundoff(Real::f64);
+  steps_.resize(ctx.space(), renews && !flexible_ ? 1 : 0);
+  CgScalars const k{.steps = steps_.size() > 0 ? steps_.data() : nullptr};
   k_.resize(ctx.space(), 1);
+  copy_bytes(ctx, k_.data(), ctx.space(), &k, Space::host, sizeof k);
   return {&k_.data()->rr, this->close(k_, {&this->system().r, &this->system().x, &p_, &q_, &z_})};
 }
 
@@ -79,6 +84,11 @@ template <class T>
 void CgMethod<T>::classify_stop_in_batch(Context& ctx, double const* norm_A) {
   submit(ctx, CgClassifyStop<T>{p_.rows(), k_.data(), norm_A, roundoff(real_of<T>), p_.view().data,
                                 q_.view().data});
+}
+
+template <class T>
+double CgMethod<T>::seen_condition(Context& ctx) {
+  return steps_.size() == 0 ? 0.0 : to_host(ctx, steps_).front().condition();
 }
 
 template class CgMethod<double>;

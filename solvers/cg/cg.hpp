@@ -78,6 +78,7 @@ class CgMethod final : public Method<T> {
   void replace(Context&) override;
   void classify_stop(Context&, LoopState&) override;
   void classify_stop_in_batch(Context&, double const* norm_A) override;
+  double seen_condition(Context&) override;
 
   Vector<T> z_, p_, q_;
   Diagonal<T> D_;        // M, where it is diagonal, else the identity
@@ -85,6 +86,7 @@ class CgMethod final : public Method<T> {
   Beta const beta_;
   bool flexible_ = false;  // as M or the parameters want it, and M is not folded
   Array<CgScalars> k_;
+  Array<LanczosSteps> steps_;  // none where A and the vectors are FP64
 };
 
 template <class T = double>

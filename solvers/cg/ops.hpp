@@ -15,6 +15,7 @@
 #include <tcsolve/solvers/driver/best_iterate.hpp>
 #include <tcsolve/solvers/driver/curvature.hpp>
 #include <tcsolve/solvers/driver/judge_ops.hpp>
+#include <tcsolve/solvers/driver/lanczos_steps.hpp>
 #include <tcsolve/solvers/driver/monitor.hpp>
 
 namespace tcsolve {
@@ -32,6 +33,7 @@ struct CgScalars {
   double turn;           ///< <r, p> / <r, M r> of an r that was made anew
   double before2;        ///< what the iterate before the step is worth (best_iterate.hpp)
   double rate;           ///< <r, M r> / ||r||^2 before the step
+  LanczosSteps* steps;   ///< where they are noted: where r is made anew on the way; null: nowhere
 
   /// A curvature that may be nothing but its own rounding error makes a step of any length. It is
   /// taken, since it may be right (a Hilbert matrix), and remembered. In FP64, as the sums are:
@@ -69,6 +71,7 @@ struct CgStart {
   TCSOLVE_HD void finish(Frame, double const* sum) const {
     k->rr = sum[0], k->rho = sum[1], k->rho_prev = 0, k->a = 0;
     k->reach = {0}, k->keep = 0;
+    if (k->steps != nullptr) k->steps->begin();
     if (attempt.first()) k->largest = size, k->kernel = 0;
   }
 };
@@ -182,6 +185,7 @@ struct UpdateResidual {
   TCSOLVE_HD void meanwhile(Frame f) const {
     k->update_bounds();
     if (f.state == nullptr) return;
+    if (k->steps != nullptr) k->steps->note(k->a, k->rho_prev > 0 ? k->rho / k->rho_prev : 0.0);
     k->before2 = k->reach.worth2(k->rr, k->rho, e, k->largest);
     k->reach.x2 += k->a * k->a * k->pp;
     k->rate = k->rho / k->rr;

@@ -82,6 +82,8 @@ class BlockMethod {
   virtual void classify_stop(Context&, LoopState&) {}
   /// After a run, on the host: how each column ended; none where they end together.
   virtual std::vector<ColumnEnd> column_ends(Context&) const { return {}; }
+  /// As Method::seen_condition(), by the first column.
+  virtual double seen_condition(Context&) { return 0; }
 
  protected:
   BlockSystem<T>& system() const { return *system_; }

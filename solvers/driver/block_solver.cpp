@@ -353,19 +353,27 @@ auto BlockSolver<T>::run(std::vector<ColumnState*> const& active, Index steps,
                     .residual_start = begins,
                     .tolerance = shown};
   std::int32_t accounted = 0;
+  // What the steps see of the condition, they see better and better.
+  bool const narrow = std::isfinite(stopping_.most_condition);
+  double next_condition = narrow ? 64 : infinite;
   auto adapt = [&](std::int32_t done) {  // A in another format is the same A
     double const patience = account(ctx, done - std::exchange(accounted, done));
     if (ctx.communicator().agree(revision() != recorded_)) record(ctx);
-    return patience;
+    return std::min(patience, next_condition - done);
   };
   std::int32_t const window = stagnation_window(
       stopping_.stagnation_window, ctx_->communicator().global_size(system_.A->cols()));
   RunLimits const norms{1, std::max(rise, stopping_.divtol) * farthest, farthest, u,
                         renews_ ? system_.roundoff_of_curvature() : 0.0};
-  Run out;
   auto const loop_start = Clock::now();
   // A method raises Stop::replacement where a narrower block is to go on.
+  Run out;
   auto look = [&](LoopState& state, bool asked) {
+    if (state.stop == 0 && state.iteration >= next_condition) {
+      next_condition *= 2;
+      out.too_narrow = method_->seen_condition(ctx) > stopping_.most_condition;
+    }
+    asked = asked || out.too_narrow;
     if (asked) state.stop = static_cast<std::int32_t>(Stop::cycle_end);
     return !asked;
   };
@@ -378,6 +386,8 @@ auto BlockSolver<T>::run(std::vector<ColumnState*> const& active, Index steps,
   out.seconds = seconds_since(loop_start);
   for (double& m : out.measures) m = std::sqrt(m);
   out.ends = method_->column_ends(ctx);
+  out.too_narrow =
+      out.too_narrow || (narrow && method_->seen_condition(ctx) > stopping_.most_condition);
   return out;
 }
 
@@ -442,13 +452,18 @@ void BlockSolver<T>::judge(ColumnState& c, Run const& run, Index i) {
   constexpr int too_often = 10;
   bool const renewed = end.stop == Stop::replacement;
   c.vain = step.takes ? 0 : c.vain + 1;
+  bool const vain = renewed && c.vain >= too_often;
   bool const borne_out = step.takes && now.residual <= far * report.recurrence_residual &&
                          std::ldexp(1.0, c.exponent) <= deep * now.open;
   bool const goes_on = renews_ && borne_out && (renewed || end.stop == Stop::claimed);
   c.start = goes_on ? ColumnStart::goes_on : ColumnStart::anew;
-  if (renewed && c.vain >= too_often) renews_ = false;  // from here on a claim begins a new space
-  c.conclude({.stop = renewed ? Stop::cycle_end : end.stop,
-              .cause = end.cause,
+  if (vain) renews_ = false;  // from here on a claim begins a new space
+  bool const too_narrow = (run.too_narrow || (vain && std::isfinite(stopping_.most_condition))) &&
+                          (renewed || end.stop == Stop::claimed || end.stop == Stop::cycle_end);
+  c.conclude({.stop = too_narrow ? Stop::precision_limit
+                      : renewed  ? Stop::cycle_end
+                                 : end.stop,
+              .cause = too_narrow ? Cause::values : end.cause,
               .value = end.value,
               .overflow = !finite && std::isfinite(end.value),
               .gain = cut || renewed ? std::min(step.gain, Judgement::enough_gain) : step.gain,

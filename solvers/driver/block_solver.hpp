@@ -83,6 +83,7 @@ class BlockSolver : public Solver {
   SolveLimits limits() const final {
     return {static_cast<double>(stopping_.max_iters), stopping_.time_limit};
   }
+  bool renews() const final { return facts_.renews; }
   StoppingParams const* stops_by() const final { return &stopping_; }
   void stop_by(StoppingParams const&) final;
   Index columns_at_once() const final { return most_; }
@@ -104,6 +105,7 @@ class BlockSolver : public Solver {
     std::vector<double> measures;  ///< the largest ||r_j|| over its tolerance, after each step
     std::vector<ColumnEnd> ends;   ///< of the columns, where they end by themselves
     double seconds = 0;
+    bool too_narrow = false;  ///< A is worse conditioned than StoppingParams::most_condition
   };
   void scale_operators(Context&, OperatorPtr<double> const& M);
   void size_for(Context&, Index columns);

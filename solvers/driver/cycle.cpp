@@ -27,6 +27,12 @@ void begin_run(Context& ctx, int e, Vector<double> const& residual, MethodSystem
                           residual.view().data, system.r.view().data, system.x.view().data});
 }
 
+/// A solve in narrow types that wider ones are to take over.
+void end_as_too_narrow(LoopState& state) {
+  state.stop = static_cast<std::int32_t>(Stop::precision_limit);
+  state.cause = static_cast<std::int32_t>(Cause::values);
+}
+
 }  // namespace
 
 template <class T>
@@ -107,7 +113,8 @@ bool KrylovSolver<T>::renews(Problem const& problem) const {
 /// direction, and so what it has learnt of A: a new Krylov space costs 1.4 to 3.3 times the
 /// iterations. (van der Vorst and Ye 2000; Clark et al. 2010, section 4.2.) False, with a claim in
 /// `state`, where the true residual confirms one, lies far above ||r||, `believed`, or has not
-/// fallen for long: then the next run begins a new space at each claim that is refuted.
+/// fallen for long: then the next run begins a new space at each claim that is refuted, or, where
+/// the caller would rather have wider types, there is none.
 template <class T>
 bool KrylovSolver<T>::renew(Problem const& problem, ColumnJudge& column, LoopState& state,
                             double believed, Start const& limits, Renewals& before) {
@@ -137,6 +144,7 @@ bool KrylovSolver<T>::renew(Problem const& problem, ColumnJudge& column, LoopSta
   if (before.ended) {
     fill<T>(*ctx_, system_.x, 0);
     state.stop = static_cast<std::int32_t>(Stop::claimed);
+    if (std::isfinite(stopping_.most_condition)) end_as_too_narrow(state);
     return false;
   }
   begin_run(*ctx_, -cycle_exponent_, better ? residual_ : trial_residual_, system_);
@@ -181,6 +189,9 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   bool const watched = problem.judged && problem.by_norm && facts_.watched;
   double const first = watched ? std::min(100.0, double(unknowns) + 10.0) : unknown;
   Looks seen{limits.residual, std::numeric_limits<double>::quiet_NaN(), 0, first, first / 2, {}};
+  // What the steps see of the condition, they see better and better.
+  bool const narrow = renews(problem) && std::isfinite(stopping_.most_condition);
+  double next_condition = narrow ? 64 : unknown;
   // A in another format is the same A: the recurrence goes on with it.
   auto adapt = [&](std::int32_t done) {
     double const patience = account(ctx, done - std::exchange(accounted, done));
@@ -191,7 +202,8 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
         ctx.log(Severity::note, cat("format: ", system_.A->name(), " from iteration ",
                                     report.iterations + done + 1, " on"));
     }
-    return std::min({patience, seen.next - done, patience_.steps_after(before + done)});
+    return std::min(
+        {patience, seen.next - done, patience_.steps_after(before + done), next_condition - done});
   };
   Between between{.replace = [&] { method_->replace(ctx); }, .adapt = adapt};
   // A run that is the last one unless its claim is refuted has its d tried where it was made,
@@ -216,8 +228,15 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
                   reinterpret_cast<TrialNorms*>(loop_->aside()));
     };
   bool const may_give_up = stopping_.patience.steps > 0;
-  if (watched || may_give_up)
+  if (watched || may_give_up || std::isfinite(next_condition))
     between.look = [&](LoopState& state, bool asked) {
+      if (state.stop == 0 && state.iteration >= next_condition) {
+        next_condition *= 2;
+        if (method_->seen_condition(ctx) > stopping_.most_condition) {
+          end_as_too_narrow(state);
+          return false;
+        }
+      }
       double const newest2 = norms2.empty() ? state.start2 : norms2.back();
       double const believed = in_units_of_b(newest2, state.start2);
       if (patience_.is_over(before + state.iteration, believed)) {

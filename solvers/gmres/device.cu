@@ -8,9 +8,11 @@
 ///            memory and u and w, which they share, too:
 ///
 ///                columns  0 1 2 3 | 4 5 6 7 | 8 9 ..         rows  32 at a time, two such parts
-///                warp        0    |    1    |    2                 of them on their way
+///                warp        0    |    1    |    2                 of them on their way, four of
+///                                                                  V narrower than FP64
 ///
-///   update   v_j and the next u, a row a thread, two rows at a time, four columns on their way
+///   update   v_j and the next u, a row a thread, two rows (four) at a time, four columns on their
+///            way
 ///   sum      FP64; partials (sum, block), added in block order by the last block
 ///   bytes    (j + 2) n values each, and 2 n written by the update
 #include <tcsolve/core/cuda/device.hpp>
@@ -32,8 +34,8 @@ constexpr int width = 4;        // columns of a warp
 constexpr int most = 8;         // warps side by side: 32 columns a pass
 }  // namespace gram_shape
 
-/// The columns of [V u] that a lane reads, by number; one too many is w or u again, which are at
-/// hand, and its sums are not used.
+/// The columns of [V u] that a lane reads. Where there is one too many another one is read again,
+/// whose sums are not used.
 template <class T, class S>
 struct GramColumns {
   using Value = T;
@@ -41,21 +43,27 @@ struct GramColumns {
   __device__ void set(Gram<T, S> const& op, int k, int j, int column, bool used) {
     a[k] = used ? op.column(j, column) : op.w;
   }
-  __device__ Value at(Gram<T, S> const&, int k, int, std::int64_t i) const {
-    return __ldg(a[k] + i);
-  }
+  __device__ Value at(Gram<T, S> const&, int k, std::int64_t i) const { return __ldg(a[k] + i); }
+  __device__ double of(int k, Value v, T) const { return double(v); }
 };
+/// u lies in another type than V: its column reads another one and takes the u that is at hand.
 template <class T, class S>
 requires Gram<T, S>::narrow struct GramColumns<T, S> {
-  using Value = T;
+  using Value = typename Basis<S>::Value;
   int column[gram_shape::width];
+  bool own[gram_shape::width];
   __device__ void set(Gram<T, S> const&, int k, int j, int c, bool used) {
-    column[k] = used ? c : j;
+    own[k] = !used || c == j;
+    column[k] = own[k] ? 0 : c;
   }
-  __device__ Value at(Gram<T, S> const& op, int k, int j, std::int64_t i) const {
-    return column[k] < j ? Value(op.V.at(column[k], i)) : __ldg(op.u + i);
+  __device__ Value at(Gram<T, S> const& op, int k, std::int64_t i) const {
+    return op.V.at(column[k], i);
   }
+  __device__ double of(int k, Value v, T u) const { return own[k] ? double(u) : double(v); }
 };
+/// Rows of a lane that are on their way: as many bytes of V in FP32 as in FP64.
+template <class S>
+constexpr int rows_ahead = sizeof(S) < sizeof(double) && Basis<S>::together == 1 ? 4 : 2;
 
 template <class T, class S>
 __global__ void __launch_bounds__(gram_shape::block, gram_shape::blocks_each)
@@ -81,30 +89,35 @@ __global__ void __launch_bounds__(gram_shape::block, gram_shape::blocks_each)
       a.set(op, k, j, k0 + column, k < each && column < here);
     }
     double sum[2 * width] = {}, ww[1] = {};
-    auto add = [&](T const(&v)[width], T u, T w) {
+    using Value = typename GramColumns<T, S>::Value;
+    auto add = [&](Value const(&v)[width], T u, T w) {
 #pragma unroll
       for (int k = 0; k < width; ++k) {
-        sum[2 * k] += double(v[k]) * double(u);
-        sum[2 * k + 1] += double(v[k]) * double(w);
+        double const x = a.of(k, v[k], u);
+        sum[2 * k] += x * double(u);
+        sum[2 * k + 1] += x * double(w);
       }
       ww[0] += double(w) * double(w);
     };
+    constexpr int rows = rows_ahead<S>;
     std::int64_t const step = std::int64_t{gridDim.x} * abreast * 32;
     std::int64_t i = (std::int64_t{blockIdx.x} * abreast + row) * 32 + lane;
-    for (; i + step < op.n; i += 2 * step) {
-      T v[2][width], u[2], w[2];
+    for (; i + (rows - 1) * step < op.n; i += rows * step) {
+      Value v[rows][width];
+      T u[rows], w[rows];
 #pragma unroll
-      for (int r = 0; r < 2; ++r) {
+      for (int r = 0; r < rows; ++r) {
 #pragma unroll
-        for (int k = 0; k < width; ++k) v[r][k] = a.at(op, k, j, i + r * step);
+        for (int k = 0; k < width; ++k) v[r][k] = a.at(op, k, i + r * step);
         u[r] = __ldg(op.u + i + r * step), w[r] = __ldg(op.w + i + r * step);
       }
-      add(v[0], u[0], w[0]), add(v[1], u[1], w[1]);
-    }
-    if (i < op.n) {
-      T v[width];
 #pragma unroll
-      for (int k = 0; k < width; ++k) v[k] = a.at(op, k, j, i);
+      for (int r = 0; r < rows; ++r) add(v[r], u[r], w[r]);
+    }
+    for (; i < op.n; i += step) {
+      Value v[width];
+#pragma unroll
+      for (int k = 0; k < width; ++k) v[k] = a.at(op, k, i);
       add(v, __ldg(op.u + i), __ldg(op.w + i));
     }
     __syncthreads();  // the arrays may still be read
@@ -222,8 +235,10 @@ __global__ void __launch_bounds__(update_shape::block, update_shape::blocks_each
       rows(std::integral_constant<int, 1>{}, there ? i : op.n - 1, step, there);
     }
   } else {
-    for (; i + step < op.n; i += 2 * step) rows(std::integral_constant<int, 2>{}, i, step);
-    if (i < op.n) rows(std::integral_constant<int, 1>{}, i, step);
+    constexpr int most = rows_ahead<S>;
+    for (; i + (most - 1) * step < op.n; i += most * step)
+      rows(std::integral_constant<int, most>{}, i, step);
+    for (; i < op.n; i += step) rows(std::integral_constant<int, 1>{}, i, step);
   }
 
   sum = warp_sum(sum);

@@ -15,6 +15,7 @@
 #include <tcsolve/solvers/driver/best_iterate.hpp>
 #include <tcsolve/solvers/driver/column_runs.hpp>
 #include <tcsolve/solvers/driver/curvature.hpp>
+#include <tcsolve/solvers/driver/lanczos_steps.hpp>
 
 namespace tcsolve {
 
@@ -45,6 +46,7 @@ struct PseudoCg {
   PseudoCgScalars* k;  ///< (w)
   bool preconditioned;
   double roundoff;  ///< of a curvature: that of the vectors, or of A's entries where it is coarser
+  LanczosSteps* steps;  ///< of the first column; null: not noted
 };
 
 /// rr = ||r||^2: every column begins.
@@ -64,6 +66,7 @@ struct PseudoCgStart {
   }
   TCSOLVE_HD void finish(ColumnFrame f, double const* sum) const {
     cg.k[f.j] = {.rho = sum[0], .size = norm_A};
+    if (f.j == 0 && cg.steps != nullptr) cg.steps->begin();
     cg.runs.open(f.j, sum[0]);
   }
   TCSOLVE_HD void after(Frame) const { cg.runs.open_all(); }
@@ -180,6 +183,8 @@ struct PseudoCgUpdate {
     // In FP64, as the sums are: matrices of condition 1e7 are common, and to FP32 no kernel.
     Curvature const at = curvature(f.j, Curvature::fp64());
     if (at.vanishes() && at.singular()) k.kernel = 1;
+    if (f.j == 0 && cg.steps != nullptr)
+      cg.steps->note(k.rho / k.sigma, k.rho_prev > 0 ? k.rho / k.rho_prev : 0.0);
     double const gap2 = k.gap2_after(k.rho / k.sigma, cg.runs.rr(f.j));
     k.rho_prev = k.rho;
     if (!cg.preconditioned) k.rho = sum[0];
@@ -220,6 +225,7 @@ struct PseudoCgRenew {
     PseudoCgScalars& k = cg.k[f.j];
     bool const goes_on = starts[f.j] == ColumnStart::goes_on;
     if (!goes_on) k = {.size = norm_A};
+    if (!goes_on && f.j == 0 && cg.steps != nullptr) cg.steps->begin();
     k.reach = {0};
     k.rho = cg.preconditioned ? sum[1] : sum[0];
     k.turn = goes_on && k.rho > 0 ? sum[2] / k.rho : 0.0;

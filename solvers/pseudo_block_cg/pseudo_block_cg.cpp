@@ -12,6 +12,7 @@ double const* PseudoBlockCgMethod<T>::do_allocate(Context& ctx) {
   for (MultiVector<T>* v : {&P_, &Q_}) v->resize(ctx.space(), n, w);
   Z_.resize(ctx.space(), s.preconditioned ? n : 0, w);
   k_.resize(ctx.space(), static_cast<std::size_t>(w));
+  steps_.resize(ctx.space(), s.roundoff_of_curvature() > roundoff(Real::f64) ? 1 : 0);
   runs_ = this->allocate_runs(ctx);
   return runs_.measure2;
 }
@@ -51,6 +52,11 @@ void PseudoBlockCgMethod<T>::step(Context& ctx) {
   submit_columns(ctx, PseudoCgCurvature<T>{shape, cg, P.data, Q.data});  // sigma = <p, q>
   // a = rho / sigma;  x += a p;  r -= a q;  ||r|| <= tolerance ?
   submit_columns(ctx, PseudoCgUpdate<T>{shape, cg, P.data, Q.data, X.data, R.data});
+}
+
+template <class T>
+double PseudoBlockCgMethod<T>::seen_condition(Context& ctx) {
+  return steps_.size() == 0 ? 0.0 : to_host(ctx, steps_).front().condition();
 }
 
 template <class T>

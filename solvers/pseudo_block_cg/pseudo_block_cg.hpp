@@ -58,14 +58,21 @@ class PseudoBlockCgMethod final : public ColumnwiseMethod<T> {
   double const* do_allocate(Context&) override;
   void begin(Context&) override;
   void resume(Context&) override;
+  double seen_condition(Context&) override;
   void step(Context&) override;
   PseudoCg shared() {
     BlockSystem<T>& s = this->system();
-    return {s.R.view(), runs_, k_.data(), s.preconditioned, s.roundoff_of_curvature()};
+    return {s.R.view(),
+            runs_,
+            k_.data(),
+            s.preconditioned,
+            s.roundoff_of_curvature(),
+            steps_.size() > 0 ? steps_.data() : nullptr};
   }
 
   MultiVector<T> P_, Q_, Z_;
   Array<PseudoCgScalars> k_;
+  Array<LanczosSteps> steps_;  // none where A and the vectors are FP64
   ColumnRuns runs_{};
 };
 

