@@ -53,6 +53,8 @@ class Filter {
       : Filter(ctx, pattern_there(ctx, "filter", a), keep, lump) {}
 
   OwnedPattern const& pattern() const { return made_.pattern; }
+  /// That the plan holds.
+  double bytes() const { return bytes_of(made_.pattern) + double(made_.keep.bytes()); }
   /// Writes the values (entries of pattern()) in the Context's space, of a on the pattern that the
   /// plan was made for; T is double or float. Throws ShapeError where extents or numbers of entries
   /// differ.

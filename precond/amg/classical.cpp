@@ -17,6 +17,25 @@ CoarsePoints coarse_points(Context& ctx, sparse::OwnedPattern const& strong,
   });
 }
 
+CoarsePoints coarse_points_among(Context& ctx, CsrView<double> const& a, std::uint8_t const* strong,
+                                 CoarsePoints const& among) {
+  Context::Entry const entry(ctx);
+  auto scope = ctx.arena().scope();
+  auto const entries = static_cast<std::size_t>(a.entries);
+  auto* const rows = scope.take<std::uint8_t>(entries);
+  auto* const cols = scope.take<std::uint8_t>(entries);
+  ctx.visit([&](auto& on) {
+    mark_two_steps(on, ctx.arena(), a, strong, among.number.data(), rows, cols);
+  });
+  sparse::Filter const first(ctx, a, rows), second(ctx, a, cols);
+  sparse::OwnedPattern const two =
+      sparse::Product(ctx, first.pattern().with<double>(nullptr),
+                      second.pattern().with<double>(nullptr), product_limits)
+          .release();
+  sparse::Transpose const back(ctx, two.with<double>(nullptr));
+  return coarse_points(ctx, two, back.pattern());
+}
+
 double positive_share(Context& ctx, CsrView<double> const& a) {
   Context::Entry const entry(ctx);
   auto scope = ctx.arena().scope();
@@ -54,74 +73,73 @@ void Classical::plan(Context& ctx, CsrView<double> const& a) {
     ctx.visit([&](auto& on) { mark_classical(on, ctx.arena(), a, rows, keep_.data()); });
     strong.emplace(ctx, a, keep_.data());
   });
+  CoarsePoints points, fewer;
   part(ctx, SetupPart::aggregates, [&] {
     sparse::Transpose const back(ctx, strong->pattern().with<double>(nullptr));
-    coarse_ = coarse_points(ctx, strong->pattern(), back.pattern());
+    points = coarse_points(ctx, strong->pattern(), back.pattern());
+    if (rule_.aggressive) fewer = coarse_points_among(ctx, a, keep_.data(), points);
   });
   constexpr double worth = 0.95;
-  failed_ = coarse_.count == 0 || coarse_.count > worth * a.rows;
+  failed_ = points.count == 0 || points.count > worth * a.rows;
   if (failed_) return;
-  part(ctx, SetupPart::prolongation, [&] {
-    auto scope = ctx.arena().scope();
-    auto* const marks = scope.take<std::uint8_t>(static_cast<std::size_t>(a.entries));
-    ctx.visit([&](auto& on) {
-      mark_fine(on, ctx.arena(), a, keep_.data(), coarse_.number.data(), marks);
-      to_coarse_ = coarse_pattern(on, ctx.arena(), a, keep_.data(), coarse_);
-    });
-    fine_.emplace(ctx, a, marks);
-    product_.emplace(ctx, fine_->pattern().with<double>(nullptr), to_coarse_.with<double>(nullptr),
-                     product_limits);
-    auto const entries = static_cast<std::size_t>(product_->pattern().entries);
-    auto* const values = scope.take<double>(entries);
-    all_values(ctx, a, values);
-    auto* const largest = scope.take<std::uint8_t>(entries);
-    CsrView<double> const all = product_->pattern().with(static_cast<double const*>(values));
-    ctx.visit([&](auto& on) { mark_largest(on, ctx.arena(), all, rule_.most, largest); });
-    largest_.emplace(ctx, all, largest);
-  });
+  part(ctx, SetupPart::prolongation,
+       [&] { plan_prolongation(ctx, a, std::move(points), std::move(fewer)); });
   plan_galerkin(ctx, a);
+}
+
+void Classical::plan_prolongation(Context& ctx, CsrView<double> const& a, CoarsePoints points,
+                                  CoarsePoints fewer) {
+  second_.reset(), both_.reset();
+  InterpolationRule const& rule = rule_.interpolation;
+  if (!rule_.aggressive) {
+    stage_.emplace(ctx, a, keep_.data(), std::move(points), nullptr, rule);
+    return;
+  }
+  second_.emplace(ctx, a, keep_.data(), std::move(fewer), points.number.data(), rule);
+  // Columns of the first stage are rows of the second.
+  ctx.visit([&](auto& on) { stay_in_place(on, ctx.arena(), a.rows, points.number.data()); });
+  points.count = a.rows;
+  stage_.emplace(ctx, a, keep_.data(), std::move(points), nullptr, rule);
+  with_stages(ctx, a, [&](CsrView<double> const& first, CsrView<double> const& second) {
+    both_.emplace(ctx, first, second, rule.most);
+  });
+}
+
+template <class F>
+void Classical::with_stages(Context& ctx, CsrView<double> const& a, F const& f) {
+  auto scope = ctx.arena().scope();
+  auto const of = [&](Interpolation const& stage) {
+    auto* const values = scope.take<double>(static_cast<std::size_t>(stage.pattern().entries));
+    stage.values(ctx, a, keep_.data(), values);
+    return stage.pattern().with(static_cast<double const*>(values));
+  };
+  CsrView<double> const first = of(*stage_);
+  f(first, of(*second_));
 }
 
 bool Classical::thin_out(Context& ctx, CsrView<double> const& a) {
   constexpr double harder = 0.5;
-  if (strength_ >= harder) return false;
-  strength_ = harder;
+  if (strength_ < harder)
+    strength_ = harder;
+  else if (!rule_.aggressive)
+    strength_ = rule_.strength, rule_.aggressive = true;
+  else
+    return false;
   plan(ctx, a);
   return !failed_;
 }
 
-void Classical::all_values(Context& ctx, CsrView<double> const& a, double* values) {
-  auto scope = ctx.arena().scope();
-  sparse::OwnedPattern const& fine = fine_->pattern();
-  auto* const left = scope.take<double>(static_cast<std::size_t>(fine.entries));
-  auto* const right = scope.take<double>(static_cast<std::size_t>(to_coarse_.entries));
-  ctx.visit([&](auto& on) {
-    interpolation_factors(on, ctx.arena(), a, keep_.data(), coarse_.number.data(), fine, to_coarse_,
-                          left, right);
-  });
-  product_->values(ctx, fine.with(static_cast<double const*>(left)),
-                   to_coarse_.with(static_cast<double const*>(right)), values);
-}
-
 void Classical::interpolate(Context& ctx, CsrView<double> const& a, double, double* p) {
   part(ctx, SetupPart::prolongation, [&] {
-    auto scope = ctx.arena().scope();
-    auto* const values = scope.take<double>(static_cast<std::size_t>(product_->pattern().entries));
-    all_values(ctx, a, values);
-    ctx.visit([&](auto& on) {
-      keep_sums(on, ctx.arena(), product_->pattern().with(static_cast<double const*>(values)),
-                largest_->pattern().with(static_cast<double const*>(nullptr)), p);
+    if (!both_) return stage_->values(ctx, a, keep_.data(), p);
+    with_stages(ctx, a, [&](CsrView<double> const& first, CsrView<double> const& second) {
+      both_->values(ctx, first, second, p);
     });
   });
 }
 
 double Classical::own_bytes() const {
-  double const rows = fine_->pattern().rows;
-  double sum = 4 * rows + double(keep_.size());  // numbers; the filter's copy
-  sum += 4 * rows + 4 * double(fine_->pattern().entries);
-  sum += 4 * rows + 4 * double(to_coarse_.entries);
-  sum += 8 * rows + 5 * double(product_->pattern().entries);
-  return sum + 4 * rows + 4 * double(largest_->pattern().entries);
+  return stage_->bytes() + (both_ ? second_->bytes() + both_->bytes() : 0.0);
 }
 
 }  // namespace tcsolve

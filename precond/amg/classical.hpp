@@ -10,14 +10,11 @@
 ///     C         i joins where more rows are strong on it than on any that waits around it, a hash
 ///               between equal ones; what is strong on a member is F (De Sterck, Yang and Heys
 ///               2006, Reducing complexity in parallel algebraic multigrid preconditioners)
-///     P         extended interpolation, from C and over F, as a product of two sparse matrices
-///               (Li, Sjoegreen and Yang 2021, A new class of AMG interpolation methods based on
-///               matrix-matrix multiplications, MM-ext):
+///     P         from C and over F (interpolation.hpp)
 ///
-///               P_F = -(D_F + D_w)^-1 (A_FF + D_b) D_b^-1 A_FC     strong couplings
-///               D_b = row sums of A_FC, D_w of the weak couplings and those to rows without C
-///
-///               of each row the largest few entries, times what keeps their sum
+/// Aggressive coarsening takes fewer: PMIS once more among the points of C, of which i is strong on
+/// j where a path of one or two strong couplings leads there, over any row (De Sterck, Yang and
+/// Heys 2006, section 5: A1). What is left of C is interpolated in two stages.
 ///
 /// For matrices whose off-diagonal entries are negative, however much they vary: it asks for ratios
 /// within a row alone.
@@ -26,21 +23,20 @@
 #include <memory>
 #include <optional>
 
+#include <tcsolve/precond/amg/interpolation.hpp>
 #include <tcsolve/precond/amg/level.hpp>
-#include <tcsolve/sparse/filter.hpp>
-#include <tcsolve/sparse/product.hpp>
 
 namespace tcsolve {
 
-/// Which rows are coarse.
-struct CoarsePoints {
-  Array<Index> number;  ///< (rows) of the coarse ones in ascending order, -1 for all others
-  Index count = 0;
-};
 /// Row i depends on j where the graph of what is strong has an entry; the same on every run and
 /// backend. Cost: some log2(rows) rounds of two passes over the graph and its transpose.
 CoarsePoints coarse_points(Context&, sparse::OwnedPattern const& strong,
                            sparse::OwnedPattern const& strong_transposed);
+/// Which of the points `among` stay coarse where coarsening is aggressive; strong: (entries of a).
+/// Every other one of them has a path of two strong couplings or fewer to one that stays. Cost: a
+/// product of patterns, and as coarse_points().
+CoarsePoints coarse_points_among(Context&, CsrView<double> const& a, std::uint8_t const* strong,
+                                 CoarsePoints const& among);
 
 /// The sum of positive off-diagonal entries over that of the sizes of all; 0 where there are none.
 /// A pass, a wait.
@@ -58,31 +54,36 @@ class Classical final : public AmgTransfer {
   struct Rule {
     double strength = 0.25;
     double max_row_sum = 0.9;
-    int most = 4;  ///< entries of a row of P
+    InterpolationRule interpolation;
+    bool aggressive = false;
     std::shared_ptr<SetupClock> clock = nullptr;
   };
   /// Of a, canonical, in the Context's space.
   Classical(Context&, CsrView<double> const& a, Rule const& rule);
 
-  /// With fewer strong couplings, and fewer coarse points.
+  /// With fewer strong couplings, or else with fewer coarse points, aggressively, or both.
   bool thin_out(Context&, CsrView<double> const& a) override;
   /// Never: which entries of P are the largest depends on values.
   bool suits(Context&, CsrView<double> const&) override { return false; }
 
  private:
   void plan(Context&, CsrView<double> const& a);
-  sparse::OwnedPattern const& pattern_of_p() const override { return largest_->pattern(); }
+  /// fewer: of the points, where coarsening is aggressive.
+  void plan_prolongation(Context&, CsrView<double> const& a, CoarsePoints points,
+                         CoarsePoints fewer);
+  sparse::OwnedPattern const& pattern_of_p() const override {
+    return both_ ? both_->pattern() : stage_->pattern();
+  }
   void interpolate(Context&, CsrView<double> const& a, double lambda_max, double* p) override;
   double own_bytes() const override;
-  /// Values of the interpolation with all of its entries.
-  void all_values(Context&, CsrView<double> const& a, double* values);
+  /// f(first, second) with the values of both stages.
+  template <class F>
+  void with_stages(Context&, CsrView<double> const& a, F const& f);
 
   Rule rule_;
-  CoarsePoints coarse_;
-  std::optional<sparse::Filter> fine_;      // pattern of A_FF + D_b on F, I on C
-  sparse::OwnedPattern to_coarse_;          // of D_b^-1 A_FC on F, I on C
-  std::optional<sparse::Product> product_;  // of both
-  std::optional<sparse::Filter> largest_;   // of its rows: P
+  std::optional<Interpolation> stage_;   // P; aggressive: the first stage (rows x rows)
+  std::optional<Interpolation> second_;  // (rows x coarse), with entries in rows of C_1
+  std::optional<CutProduct> both_;
 };
 
 }  // namespace tcsolve
@@ -97,28 +98,15 @@ struct ClassicalRows {
 namespace host {
 void mark_classical(Host&, Arena&, CsrView<double> const& a, ClassicalRows, std::uint8_t* keep);
 CoarsePoints coarse_points(Host&, Arena&, PatternView const& strong, PatternView const& back);
-void mark_fine(Host&, Arena&, CsrView<double> const& a, std::uint8_t const* strong,
-               Index const* number, std::uint8_t* keep);
-sparse::OwnedPattern coarse_pattern(Host&, Arena&, CsrView<double> const& a,
-                                    std::uint8_t const* strong, CoarsePoints const&);
-void interpolation_factors(Host&, Arena&, CsrView<double> const& a, std::uint8_t const* strong,
-                           Index const* number, sparse::OwnedPattern const& fine,
-                           sparse::OwnedPattern const& to_coarse, double* left, double* right);
-void mark_largest(Host&, Arena&, CsrView<double> const& p, int most, std::uint8_t* keep);
-void keep_sums(Host&, Arena&, CsrView<double> const& all, CsrView<double> const& kept, double* to);
+void mark_two_steps(Host&, Arena&, CsrView<double> const& a, std::uint8_t const* strong,
+                    Index const* number, std::uint8_t* first, std::uint8_t* second);
+void stay_in_place(Host&, Arena&, Index rows, Index* number);
 }  // namespace host
 namespace cuda {
 void mark_classical(Device&, Arena&, CsrView<double> const& a, ClassicalRows, std::uint8_t* keep);
 CoarsePoints coarse_points(Device&, Arena&, PatternView const& strong, PatternView const& back);
-void mark_fine(Device&, Arena&, CsrView<double> const& a, std::uint8_t const* strong,
-               Index const* number, std::uint8_t* keep);
-sparse::OwnedPattern coarse_pattern(Device&, Arena&, CsrView<double> const& a,
-                                    std::uint8_t const* strong, CoarsePoints const&);
-void interpolation_factors(Device&, Arena&, CsrView<double> const& a, std::uint8_t const* strong,
-                           Index const* number, sparse::OwnedPattern const& fine,
-                           sparse::OwnedPattern const& to_coarse, double* left, double* right);
-void mark_largest(Device&, Arena&, CsrView<double> const& p, int most, std::uint8_t* keep);
-void keep_sums(Device&, Arena&, CsrView<double> const& all, CsrView<double> const& kept,
-               double* to);
+void mark_two_steps(Device&, Arena&, CsrView<double> const& a, std::uint8_t const* strong,
+                    Index const* number, std::uint8_t* first, std::uint8_t* second);
+void stay_in_place(Device&, Arena&, Index rows, Index* number);
 }  // namespace cuda
 }  // namespace tcsolve

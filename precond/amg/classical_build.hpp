@@ -129,174 +129,35 @@ CoarsePoints coarse_points(On& on, PatternView const& strong, PatternView const&
   return made;
 }
 
-/// Strong couplings of row i to C: how many, and their sum.
-struct ToCoarse {
-  Index count = 0;
-  double sum = 0;
-  TCSOLVE_HD static ToCoarse of(CsrView<double> const& a, std::uint8_t const* strong,
-                                Index const* number, std::int64_t i) {
-    ToCoarse found;
-    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
-      if (strong[k] != 0 && number[a.columns[k]] >= 0) ++found.count, found.sum += a.values[k];
-    return found;
-  }
-};
-struct ReachCoarse {
-  std::uint8_t const* strong;
-  Index const* number;
-  ToCoarse* to;
-  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t i) const {
-    to[i] = ToCoarse::of(a, strong, number, i);
-  }
-};
-
-/// The diagonal, and of F rows with couplings to C the strong ones to others like them.
-struct MarkFine {
+/// The factors of the graph of two steps among members: rows of members, and columns, of the strong
+/// couplings and of the step that stays.
+struct MarkTwoSteps {
   CsrView<double> a;
   std::uint8_t const* strong;
   Index const* number;
-  ToCoarse const* to;
-  std::uint8_t* keep;
+  std::uint8_t *first, *second;
+  TCSOLVE_HD void operator()(std::int64_t i, Offset k) const {
+    Index const j = a.columns[k];
+    bool const step = j == i || strong[k] != 0;
+    first[k] = step && number[i] >= 0;
+    second[k] = step && number[j] >= 0;
+  }
+};
+template <class On>
+void mark_two_steps(On& on, CsrView<double> const& a, std::uint8_t const* strong,
+                    Index const* number, std::uint8_t* first, std::uint8_t* second) {
+  sparse::each_entry(on, a, MarkTwoSteps{a, strong, number, first, second});
+}
+
+struct StayInPlace {
+  Index* number;
   TCSOLVE_HD void operator()(std::int64_t i) const {
-    bool const fine = number[i] < 0;
-    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
-      Index const j = a.columns[k];
-      keep[k] = j == i || (fine && strong[k] != 0 && number[j] < 0 && to[j].count > 0);
-    }
+    if (number[i] >= 0) number[i] = static_cast<Index>(i);
   }
 };
 template <class On>
-void mark_fine(On& on, CsrView<double> const& a, std::uint8_t const* strong, Index const* number,
-               std::uint8_t* keep) {
-  auto* const to = on.template take<ToCoarse>(a.rows);
-  on.each_row(a.rows, a, ReachCoarse{strong, number, to});
-  on.each(a.rows, MarkFine{a, strong, number, to, keep});
-}
-
-struct CountToCoarse {
-  std::uint8_t const* strong;
-  Index const* number;
-  Offset* length;  // (rows + 1)
-  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t i) const {
-    length[i] = i >= a.rows ? 0 : number[i] >= 0 ? 1 : ToCoarse::of(a, strong, number, i).count;
-  }
-};
-struct FillToCoarse {
-  std::uint8_t const* strong;
-  Index const* number;
-  OffsetsView offsets;
-  Index* columns;
-  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t i) const {
-    Offset to = offsets[i];
-    if (number[i] >= 0) {
-      columns[to] = number[i];
-      return;
-    }
-    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
-      if (strong[k] != 0 && number[a.columns[k]] >= 0) columns[to++] = number[a.columns[k]];
-  }
-};
-template <class On>
-sparse::OwnedPattern coarse_pattern(On& on, CsrView<double> const& a, std::uint8_t const* strong,
-                                    CoarsePoints const& coarse) {
-  std::int64_t const n = std::int64_t{a.rows} + 1;
-  Index const* const number = coarse.number.data();
-  auto* const length = on.template take<Offset>(n);
-  auto* const offsets = on.template take<Offset>(n);
-  on.each_row(n, a, CountToCoarse{strong, number, length});
-  on.scan(length, offsets, n, Plus{});
-  sparse::OwnedPattern made = sparse::with_offsets(on, a.rows, coarse.count, offsets);
-  on.each_row(a.rows, a, FillToCoarse{strong, number, made.offsets(), made.columns.data()});
-  return made;
-}
-
-/// Rows of both factors.
-struct InterpolationFactors {
-  CsrView<double> a;
-  std::uint8_t const* strong;
-  Index const* number;
-  ToCoarse const* to;
-  PatternView fine, to_coarse;
-  double *left, *right;
-  TCSOLVE_HD void operator()(std::int64_t i) const {
-    Offset at = fine.offsets[i], right_at = to_coarse.offsets[i];
-    if (number[i] >= 0) {
-      left[at] = right[right_at] = 1;
-      return;
-    }
-    double diagonal = 0, rest = 0;
-    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
-      Index const j = a.columns[k];
-      if (j == i)
-        diagonal = a.values[k];
-      else if (strong[k] == 0 || (number[j] < 0 && to[j].count == 0))
-        rest += a.values[k];
-    }
-    constexpr double cancelled = 1e-14;
-    double all = diagonal + rest;
-    if (!(magnitude(all) > cancelled * magnitude(diagonal))) all = diagonal;
-    double const factor = all != 0 ? -1 / all : 0.0, sum = to[i].sum;
-    for (Offset k = a.offsets[i], end = a.offsets[i + 1], stop = fine.offsets[i + 1]; k < end;
-         ++k) {
-      Index const j = a.columns[k];
-      if (at < stop && fine.columns[at] == j) left[at++] = factor * (j == i ? sum : a.values[k]);
-      if (strong[k] != 0 && number[j] >= 0) right[right_at++] = sum != 0 ? a.values[k] / sum : 0.0;
-    }
-  }
-};
-template <class On>
-void interpolation_factors(On& on, CsrView<double> const& a, std::uint8_t const* strong,
-                           Index const* number, sparse::OwnedPattern const& fine,
-                           sparse::OwnedPattern const& to_coarse, double* left, double* right) {
-  auto* const to = on.template take<ToCoarse>(a.rows);
-  on.each_row(a.rows, a, ReachCoarse{strong, number, to});
-  on.each(a.rows,
-          InterpolationFactors{a, strong, number, to, fine.view(), to_coarse.view(), left, right});
-}
-
-/// The largest entries of a row; of equal ones the first.
-struct MarkLargest {
-  int most;
-  std::uint8_t* keep;
-  TCSOLVE_HD void operator()(CsrView<double> const& p, std::int64_t i) const {
-    Offset const begin = p.offsets[i], end = p.offsets[i + 1];
-    for (Offset k = begin; k < end; ++k) {
-      int before = 0;
-      double const own = magnitude(p.values[k]);
-      for (Offset l = begin; l < end && before < most; ++l) {
-        double const other = magnitude(p.values[l]);
-        before += other > own || (other == own && l < k);
-      }
-      keep[k] = before < most;
-    }
-  }
-};
-template <class On>
-void mark_largest(On& on, CsrView<double> const& p, int most, std::uint8_t* keep) {
-  on.each_row(p.rows, p, MarkLargest{most, keep});
-}
-
-/// What is kept of a row times what keeps its sum.
-struct KeepSums {
-  CsrView<double> all, kept;
-  double* to;
-  TCSOLVE_HD void operator()(std::int64_t i) const {
-    Offset const begin = kept.offsets[i], end = kept.offsets[i + 1];
-    Offset at = begin;
-    double whole = 0, left = 0;
-    for (Offset k = all.offsets[i], stop = all.offsets[i + 1]; k < stop; ++k) {
-      whole += all.values[k];
-      if (at == end || kept.columns[at] != all.columns[k]) continue;
-      left += all.values[k];
-      to[at++] = all.values[k];
-    }
-    double const factor = left != 0 ? whole / left : 1.0;
-    for (Offset k = begin; k < end; ++k) to[k] *= factor;
-  }
-};
-template <class On>
-void keep_sums(On& on, CsrView<double> const& all, CsrView<double> const& kept, double* to) {
-  on.each(all.rows, KeepSums{all, kept, to});
+void stay_in_place(On& on, Index rows, Index* number) {
+  on.each(rows, StayInPlace{number});
 }
 
 }  // namespace tcsolve

@@ -31,10 +31,13 @@ Aggregation::Rule rule_of(AmgParams const& params, Index block, Index vectors, d
           .lanczos_steps = params.lanczos_steps,
           .clock = std::move(clock)};
 }
-Classical::Rule rule_of(ClassicalParams const& params, std::shared_ptr<SetupClock> clock) {
+Classical::Rule rule_of(ClassicalParams const& params, std::size_t level,
+                        std::shared_ptr<SetupClock> clock) {
   return {.strength = params.strength,
           .max_row_sum = params.max_row_sum,
-          .most = params.entries,
+          .interpolation = {.way_back = params.interpolation == AmgInterpolation::mm_ext_i,
+                            .most = params.entries},
+          .aggressive = static_cast<int>(level) < params.aggressive,
           .clock = std::move(clock)};
 }
 
@@ -132,7 +135,7 @@ AmgStart amg_start(Context& ctx, System const& system, AmgParams const& params, 
   if (a.rows <= params.coarse_size || params.max_levels == 1) return start;
   start.first = planned(0, [&]() -> std::unique_ptr<AmgTransfer> {
     if (start.classical)
-      return std::make_unique<Classical>(ctx, a, rule_of(params.classical, start.clock));
+      return std::make_unique<Classical>(ctx, a, rule_of(params.classical, 0, start.clock));
     return std::make_unique<Aggregation>(ctx, a, start.space.vectors.data(),
                                          rule_of(params, start.space.block, start.space.count,
                                                  params.strength, start.symmetric, start.clock));
@@ -165,7 +168,7 @@ std::unique_ptr<AmgTransfer> AmgHierarchy::next_transfer(Context& ctx, std::size
                                                          CsrView<double> const& a) const {
   if (a.rows <= params_.coarse_size || static_cast<int>(l) + 1 >= params_.max_levels)
     return nullptr;
-  if (classical_) return std::make_unique<Classical>(ctx, a, rule_of(params_.classical, clock_));
+  if (classical_) return std::make_unique<Classical>(ctx, a, rule_of(params_.classical, l, clock_));
   if (l == 0)
     return std::make_unique<Aggregation>(
         ctx, a, near_nullspace_.data(),
@@ -197,7 +200,7 @@ void AmgHierarchy::make_levels(Context& ctx, std::size_t first, CsrView<double> 
                   " rows could be made: A alone is smoothed; "
                   "take another `coarsening`, or fewer vectors of `near_nullspace`"));
     if (!transfer || transfer->failed()) break;
-    if (double(transfer->entries()) > allowed) transfer->thin_out(ctx, a);
+    while (double(transfer->entries()) > allowed && transfer->thin_out(ctx, a)) {}
     if (double(transfer->entries()) > allowed)
       throw SetupError(cat("amg: with level ", l + 2, " the hierarchy holds more than ",
                            params_.max_complexity,

@@ -2,6 +2,7 @@
 /// Classical coarsening on the host.
 #include <tcsolve/kernels/host/convert.hpp>
 #include <tcsolve/precond/amg/classical_build.hpp>
+#include <tcsolve/precond/amg/interpolation_build.hpp>
 
 namespace tcsolve::host {
 
@@ -15,22 +16,29 @@ CoarsePoints coarse_points(Host&, Arena& arena, PatternView const& strong,
   Converter on(arena);
   return tcsolve::coarse_points(on, strong, back);
 }
-void mark_fine(Host&, Arena& arena, CsrView<double> const& a, std::uint8_t const* strong,
-               Index const* number, std::uint8_t* keep) {
+void mark_two_steps(Host&, Arena& arena, CsrView<double> const& a, std::uint8_t const* strong,
+                    Index const* number, std::uint8_t* first, std::uint8_t* second) {
   Converter on(arena);
-  tcsolve::mark_fine(on, a, strong, number, keep);
+  tcsolve::mark_two_steps(on, a, strong, number, first, second);
 }
-sparse::OwnedPattern coarse_pattern(Host&, Arena& arena, CsrView<double> const& a,
-                                    std::uint8_t const* strong, CoarsePoints const& coarse) {
+void stay_in_place(Host&, Arena& arena, Index rows, Index* number) {
   Converter on(arena);
-  return tcsolve::coarse_pattern(on, a, strong, coarse);
+  tcsolve::stay_in_place(on, rows, number);
 }
-void interpolation_factors(Host&, Arena& arena, CsrView<double> const& a,
-                           std::uint8_t const* strong, Index const* number,
-                           sparse::OwnedPattern const& fine, sparse::OwnedPattern const& to_coarse,
-                           double* left, double* right) {
+void mark_fine(Host&, Arena& arena, InterpolationView const& view, std::uint8_t* keep) {
   Converter on(arena);
-  tcsolve::interpolation_factors(on, a, strong, number, fine, to_coarse, left, right);
+  tcsolve::mark_fine(on, view, keep);
+}
+sparse::OwnedPattern coarse_pattern(Host&, Arena& arena, InterpolationView const& view,
+                                    Index coarse) {
+  Converter on(arena);
+  return tcsolve::coarse_pattern(on, view, coarse);
+}
+void interpolation_factors(Host&, Arena& arena, InterpolationView const& view, bool way_back,
+                           PatternView const& fine, PatternView const& to_coarse, double* left,
+                           double* right) {
+  Converter on(arena);
+  tcsolve::interpolation_factors(on, view, way_back, fine, to_coarse, left, right);
 }
 void mark_largest(Host&, Arena& arena, CsrView<double> const& p, int most, std::uint8_t* keep) {
   Converter on(arena);

@@ -49,7 +49,8 @@ class AmgTransfer {
   /// (entries of A) 1 for those of the strength graph, in the Context's space; null: not known.
   virtual std::uint8_t const* strong() const { return keep_.data(); }
 
-  /// A P with fewer entries from now on; false where there is none.
+  /// A coarser matrix of fewer entries from now on, as a rule; false where there is none. May be
+  /// asked again.
   virtual bool thin_out(Context&, CsrView<double> const&) { return false; }
   /// The near-nullspace of the coarser level (coarse rows x vectors); null: it is not carried on.
   virtual double const* coarse_vectors() const { return nullptr; }

@@ -38,11 +38,18 @@ constexpr auto names(AmgCoarsening) {
                     std::pair{AmgCoarsening::classical, "classical"},
                     std::pair{AmgCoarsening::automatic, "auto"}};
 }
+enum class AmgInterpolation { mm_ext, mm_ext_i };
+constexpr auto names(AmgInterpolation) {
+  return std::array{std::pair{AmgInterpolation::mm_ext, "mm_ext"},
+                    std::pair{AmgInterpolation::mm_ext_i, "mm_ext_i"}};
+}
 /// Of classical coarsening (precond/amg/classical.hpp).
 struct ClassicalParams {
   double strength = 0.25;
   double max_row_sum = 0.9;
   int entries = 4;
+  AmgInterpolation interpolation = AmgInterpolation::mm_ext_i;
+  int aggressive = 0;
   static constexpr auto schema() {
     using P = ClassicalParams;
     return std::tuple{
@@ -51,7 +58,13 @@ struct ClassicalParams {
         field(&P::max_row_sum, "max_row_sum", at_least(0.0),
               "a row whose sum exceeds this times its diagonal entry is coupled to none"),
         field(&P::entries, "entries", between(1, 64),
-              "of a row of the prolongation: the largest, times what keeps their sum")};
+              "of a row of the prolongation: the largest, times what keeps their sum"),
+        field(&P::interpolation, "interpolation",
+              "mm_ext: extended, over fine neighbours; mm_ext_i: what they are coupled back to "
+              "counts, too"),
+        field(&P::aggressive, "aggressive", between(0, 100),
+              "so many of the first levels keep as coarse points only those without another within "
+              "two strong couplings")};
   }
 };
 

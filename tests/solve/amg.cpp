@@ -111,6 +111,16 @@ TEST_P(AmgSolves, ClassicalCoarseningForCoefficientsThatJump) {
   EXPECT_LE(iterations(generate(Poisson7Params{.n = 32}), ", coarsening: classical"), 12);
 }
 
+TEST_P(AmgSolves, AggressiveLevelsTakeAFewIterationsMore) {
+  for (Csr<double> const& a : {generate(Poisson7Params{.n = 32}), jumps(32)}) {
+    Index const all = iterations(a, ", coarsening: classical"),
+                few = iterations(a, ", coarsening: classical, classical: {aggressive: 1}");
+    EXPECT_LE(few, 1.5 * all + 1);
+    EXPECT_LE(iterations(a, ", coarsening: classical, classical: {aggressive: 1}, values: fp16"),
+              few + 3);
+  }
+}
+
 /// Nodes of the elasticity generator, x fastest.
 std::shared_ptr<std::vector<double>> nodes(Index n) {
   auto points = std::make_shared<std::vector<double>>();

@@ -24,6 +24,7 @@ namespace {
 
 using testing::HasSubstr;
 using Dense = Eigen::MatrixXd;
+using Rows = std::vector<std::set<Index>>;
 
 Dense dense(Csr<double> const& a) {
   Dense d = Dense::Zero(a.rows, a.cols);
@@ -58,8 +59,8 @@ Csr<double> jumps(Index n) {
 }
 
 /// What is strong, by row.
-std::vector<std::set<Index>> strong_rows(Csr<double> const& a, double theta, double max_row_sum) {
-  std::vector<std::set<Index>> strong(a.rows);
+Rows strong_rows(Csr<double> const& a, double theta, double max_row_sum) {
+  Rows strong(a.rows);
   for (Index i = 0; i < a.rows; ++i) {
     double most = 0, sum = 0, diagonal = 0;
     for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) {
@@ -77,7 +78,7 @@ std::vector<std::set<Index>> strong_rows(Csr<double> const& a, double theta, dou
   return strong;
 }
 
-Csr<double> pattern_of(std::vector<std::set<Index>> const& rows) {
+Csr<double> pattern_of(Rows const& rows) {
   Csr<double> p;
   p.rows = p.cols = static_cast<Index>(rows.size());
   for (auto const& row : rows) {
@@ -85,6 +86,48 @@ Csr<double> pattern_of(std::vector<std::set<Index>> const& rows) {
     p.offsets.push_back(p.entries());
   }
   return p;
+}
+
+/// Extended interpolation from the points with a number >= 0, row by row.
+Dense extended(Dense const& A, Rows const& strong, std::vector<Index> const& number, Index coarse,
+               bool way_back) {
+  Index const n = static_cast<Index>(A.rows());
+  std::vector<double> b(n, 0.0), back(n, 0.0);
+  std::vector<int> reach(n, 0);
+  for (Index i = 0; i < n; ++i) {
+    int fine = 0;
+    for (Index const j : strong[i])
+      if (number[j] >= 0)
+        b[i] += A(i, j), ++reach[i];
+      else
+        back[i] += A(i, j), ++fine;
+    if (fine > 0) back[i] /= fine;
+    if (way_back) b[i] += back[i];
+  }
+  Dense P = Dense::Zero(n, coarse);
+  for (Index i = 0; i < n; ++i) {
+    if (number[i] >= 0) {
+      P(i, number[i]) = 1;
+      continue;
+    }
+    double own = A(i, i);
+    for (Index j = 0; j < n; ++j) {
+      if (j == i) continue;
+      if (strong[i].count(j) == 0 || (number[j] < 0 && reach[j] == 0))
+        own += A(i, j);
+      else if (way_back && number[j] < 0)
+        own += A(i, j) * back[j] / b[j];
+    }
+    // (A_FF + D_b) D_b^-1 A_FC
+    auto const along = [&](Index j, double factor) {
+      for (Index const c : strong[j])
+        if (number[c] >= 0) P(i, number[c]) -= factor / own * A(j, c) / b[j];
+    };
+    if (reach[i] > 0) along(i, b[i]);
+    for (Index const j : strong[i])
+      if (number[j] < 0 && reach[j] > 0) along(j, A(i, j));
+  }
+  return P;
 }
 
 class AmgClassical : public OnEachBackend {
@@ -100,6 +143,16 @@ class AmgClassical : public OnEachBackend {
     sparse::Filter const same(ctx(), there.view(), keep.data());
     sparse::Transpose const back(ctx(), there.view());
     return coarse_points(ctx(), same.pattern(), back.pattern());
+  }
+  /// Of the points `among`, those that stay where coarsening is aggressive.
+  CoarsePoints fewer(CsrView<double> const& there, Csr<double> const& a, Rows const& strong,
+                     CoarsePoints const& among) {
+    std::vector<std::uint8_t> marks;
+    for (Index i = 0; i < a.rows; ++i)
+      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+        marks.push_back(strong[i].count(a.columns[k]) > 0);
+    Array<std::uint8_t> const keep = to_space(ctx(), marks.data(), marks.size());
+    return coarse_points_among(ctx(), there, keep.data(), among);
   }
   static std::vector<Named> problems() {
     return {{"7-point", generate(Poisson7Params{.n = 8, .coefficient = Coefficient::random})},
@@ -141,44 +194,27 @@ TEST_P(AmgClassical, InterpolationIsItsFormula) {
     SCOPED_TRACE(name);
     System const s = system(a);
     int const all = 1000;  // entries of a row: nothing is cut
-    Classical transfer(ctx(), s.matrix, {.most = all});
-    ASSERT_FALSE(transfer.failed());
-    transfer.numbers(ctx(), s.matrix, 1);
-    auto const strong = strong_rows(a, 0.25, 0.9);
-    std::vector<Index> const number = to_host(ctx(), points(pattern_of(strong)).number);
-    Dense const A = dense(a), P = dense(to_host(ctx(), transfer.P()));
-    Index const n = a.rows, m = transfer.coarse_rows();
-    auto const is_strong = [&](Index i, Index j) { return strong[i].count(j) > 0; };
-    std::vector<double> b(n, 0.0);
-    std::vector<int> reach(n, 0);
-    for (Index i = 0; i < n; ++i)
-      for (Index const j : strong[i])
-        if (number[j] >= 0) b[i] += A(i, j), ++reach[i];
-    Dense wanted = Dense::Zero(n, m);
-    for (Index i = 0; i < n; ++i) {
-      if (number[i] >= 0) {
-        wanted(i, number[i]) = 1;
-        continue;
-      }
-      double own = A(i, i);
-      for (Index j = 0; j < n; ++j)
-        if (j != i && (!is_strong(i, j) || (number[j] < 0 && reach[j] == 0))) own += A(i, j);
-      // (A_FF + D_b) D_b^-1 A_FC, row by row.
-      auto const along = [&](Index j, double factor) {
-        for (Index const c : strong[j])
-          if (number[c] >= 0) wanted(i, number[c]) -= factor / own * A(j, c) / b[j];
-      };
-      if (reach[i] > 0) along(i, b[i]);
-      for (Index const j : strong[i])
-        if (number[j] < 0 && reach[j] > 0) along(j, A(i, j));
+    Rows const strong = strong_rows(a, 0.25, 0.9);
+    CoarsePoints const coarse_points = points(pattern_of(strong));
+    Dense const A = dense(a);
+    Dense P;
+    for (bool const way_back : {true, false}) {
+      Classical transfer(ctx(), s.matrix, {.interpolation = {way_back, all}});
+      ASSERT_FALSE(transfer.failed());
+      transfer.numbers(ctx(), s.matrix, 1);
+      P = dense(to_host(ctx(), transfer.P()));
+      Dense const wanted =
+          extended(A, strong, to_host(ctx(), coarse_points.number), coarse_points.count, way_back);
+      ASSERT_EQ(P.cols(), wanted.cols());
+      EXPECT_LE((P - wanted).norm(), 1e-13 * wanted.norm());
+      Dense const coarse = dense(to_host(ctx(), transfer.coarse()));
+      EXPECT_LE((coarse - P.transpose() * A * P).norm(), 1e-13 * coarse.norm());
+      EXPECT_EQ(dense(to_host(ctx(), transfer.R())), Dense(P.transpose()));
     }
-    EXPECT_LE((P - wanted).norm(), 1e-13 * wanted.norm());
-    Dense const coarse = dense(to_host(ctx(), transfer.coarse()));
-    EXPECT_LE((coarse - P.transpose() * A * P).norm(), 1e-13 * coarse.norm());
-    EXPECT_EQ(dense(to_host(ctx(), transfer.R())), Dense(P.transpose()));
 
     // Cut: the largest entries, and their sums.
-    Classical cut(ctx(), s.matrix, {.most = 2});
+    Index const n = a.rows, m = coarse_points.count;
+    Classical cut(ctx(), s.matrix, {.interpolation = {.most = 2}});
     cut.numbers(ctx(), s.matrix, 1);
     Csr<double> const few = to_host(ctx(), cut.P());
     for (Index i = 0; i < n; ++i) {
@@ -195,6 +231,93 @@ TEST_P(AmgClassical, InterpolationIsItsFormula) {
         if (kept.count(c) == 0) EXPECT_LE(std::abs(P(i, c)), least) << i;
     }
   }
+}
+
+TEST_P(AmgClassical, AggressivePointsAreIndependentOverTwoStepsAndNearToTheRest) {
+  for (auto const& [name, a] : problems()) {
+    SCOPED_TRACE(name);
+    System const s = system(a);
+    Rows const strong = strong_rows(a, 0.25, 0.9);
+    CoarsePoints const before = points(pattern_of(strong));
+    CoarsePoints const found = fewer(s.matrix, a, strong, before);
+    std::vector<Index> const first = to_host(ctx(), before.number),
+                             number = to_host(ctx(), found.number);
+    Rows two(a.rows);
+    for (Index i = 0; i < a.rows; ++i) {
+      auto const reach = [&](Index j) {
+        if (j != i && first[i] >= 0 && first[j] >= 0) two[i].insert(j);
+      };
+      for (Index const k : strong[i]) {
+        reach(k);
+        for (Index const j : strong[k]) reach(j);
+      }
+    }
+    Index next = 0;
+    for (Index i = 0; i < a.rows; ++i) {
+      if (number[i] >= 0) {
+        EXPECT_GE(first[i], 0) << i;
+        EXPECT_EQ(number[i], next++);
+        for (Index const j : two[i])
+          EXPECT_FALSE(two[j].count(i) > 0 && number[j] >= 0) << i << " and " << j;
+      } else if (first[i] >= 0) {
+        EXPECT_TRUE(std::ranges::any_of(two[i], [&](Index j) { return number[j] >= 0; })) << i;
+      }
+    }
+    EXPECT_EQ(next, found.count);
+    EXPECT_LT(found.count, 0.5 * before.count);
+  }
+}
+
+TEST_P(AmgClassical, AggressiveInterpolationIsThatOfTwoStages) {
+  for (auto const& [name, a] : problems()) {
+    SCOPED_TRACE(name);
+    System const s = system(a);
+    Rows const strong = strong_rows(a, 0.25, 0.9);
+    CoarsePoints const before = points(pattern_of(strong));
+    CoarsePoints const found = fewer(s.matrix, a, strong, before);
+    std::vector<Index> const first = to_host(ctx(), before.number);
+    Dense const A = dense(a);
+    for (bool const way_back : {true, false}) {
+      Dense const all = extended(A, strong, to_host(ctx(), found.number), found.count, way_back);
+      Dense second = Dense::Zero(before.count, found.count);
+      for (Index i = 0; i < a.rows; ++i)
+        if (first[i] >= 0) second.row(first[i]) = all.row(i);
+      Dense const wanted = extended(A, strong, first, before.count, way_back) * second;
+      Classical transfer(ctx(), s.matrix, {.interpolation = {way_back, 1000}, .aggressive = true});
+      ASSERT_FALSE(transfer.failed());
+      transfer.numbers(ctx(), s.matrix, 1);
+      Dense const P = dense(to_host(ctx(), transfer.P()));
+      ASSERT_EQ(P.cols(), wanted.cols());
+      EXPECT_LE((P - wanted).norm(), 1e-13 * wanted.norm());
+      Dense const coarse = dense(to_host(ctx(), transfer.coarse()));
+      EXPECT_LE((coarse - P.transpose() * A * P).norm(), 1e-13 * coarse.norm());
+    }
+    Classical cut(ctx(), s.matrix, {.interpolation = {.most = 3}, .aggressive = true});
+    cut.numbers(ctx(), s.matrix, 1);
+    Csr<double> const few = to_host(ctx(), cut.P());
+    for (Index i = 0; i < a.rows; ++i) {
+      EXPECT_LE(few.offsets[i + 1] - few.offsets[i], 3);
+      EXPECT_GE(few.offsets[i + 1] - few.offsets[i], strong[i].empty() ? 0 : 1) << i;
+    }
+  }
+}
+
+TEST_P(AmgClassical, AggressiveLevelsHoldHalfTheEntries) {
+  Csr<double> const a = generate(Poisson7Params{.n = 20});
+  auto const complexity = [&](AmgParams params) {
+    params.coarsening = AmgCoarsening::classical, params.coarse_size = 40;
+    auto const owner = AmgFactory(params).build(ctx(), system(a));
+    return std::dynamic_pointer_cast<AmgCycle const>(owner->view())
+        ->hierarchy()
+        .operator_complexity();
+  };
+  double const all = complexity({}), few = complexity({.classical = {.aggressive = 1}});
+  EXPECT_GT(all, 2.2);
+  EXPECT_LT(few, 1.6);
+  EXPECT_LT(complexity({.classical = {.aggressive = 2}}), few);
+  // What would be too much is coarsened aggressively.
+  EXPECT_LE(complexity({.max_complexity = 1.7}), 1.7);
+  EXPECT_THROW(complexity({.max_complexity = 1.05}), SetupError);
 }
 
 TEST_P(AmgClassical, IsChosenForMMatricesThatVary) {
@@ -224,9 +347,13 @@ TEST_P(AmgClassical, NewValuesAreAsASetUpOfThem) {
     M.view()->apply(ctx(), 1, x.in(), 0, y.view());
     return y.all();
   };
-  for (AmgReuse const reuse : {AmgReuse::exact, AmgReuse::pattern, AmgReuse::none}) {
-    AmgParams const params{
-        .coarsening = AmgCoarsening::classical, .coarse_size = 40, .reuse = reuse};
+  for (auto const& [reuse, aggressive] :
+       {std::pair{AmgReuse::exact, 0}, std::pair{AmgReuse::pattern, 0},
+        std::pair{AmgReuse::none, 0}, std::pair{AmgReuse::pattern, 1}}) {
+    AmgParams const params{.coarsening = AmgCoarsening::classical,
+                           .classical = {.aggressive = aggressive},
+                           .coarse_size = 40,
+                           .reuse = reuse};
     auto const owner = AmgFactory(params).build(ctx(), system(a));
     std::vector<double> const before = applied(*owner);
     owner->update(ctx(), system(b));
