@@ -22,7 +22,8 @@
 /// multiplication for NVIDIA Pascal GPU). Rows beyond (ProductLimits) are made together: all their
 /// products listed and sorted by row and column (expand, sort, compress: Bell, Dalton and Olson
 /// 2012, Exposing fine-grained parallelism in algebraic multigrid methods), a stretch of bounded
-/// memory after another.
+/// memory after another. The host's threads add values up without tables, each with a place for
+/// every column of C, where its row has it (Gustavson).
 ///
 /// Where unknowns come in nodes, whose entries stand in blocks, patterns, tables and look-ups are
 /// of blocks, while sums are those of above (product_blocks_build.hpp); what A does not store of
@@ -31,7 +32,8 @@
 ///   pattern  two or three passes over the products (k, j), 4 bytes each
 ///   values   one pass over them, 4 + sizeof(T) bytes each, and 4 + sizeof(T) bytes an entry of C
 ///   memory   the pattern and 4 bytes a row
-///   scratch  32 bytes a row; for long rows 28 + sizeof(T) bytes a product of a stretch
+///   scratch  32 bytes a row; for long rows 28 + sizeof(T) bytes a product of a stretch; of values
+///            on the host 4 bytes a column for each stretch, together at most 4 an entry of C
 #pragma once
 
 #include <array>
@@ -48,6 +50,7 @@ struct ProductLimits {
   Offset row = 8192;          ///< entries of a row of A, which one group goes through in turn
   Offset products = 1 << 22;  ///< of a stretch of rows that are sorted, unless it is one row
   Offset few = 200'000;       ///< so many short rows of one size, or more, have a thread each
+  bool places = true;         ///< the host adds values up without a table
   /// Products for each entry of A that a plan takes on, on the average; 0: any. A few dense rows
   /// make C dense.
   double for_an_entry = 0;

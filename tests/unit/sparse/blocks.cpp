@@ -112,8 +112,8 @@ void expect_holds(Csr<T> const& blocks, Csr<T> const& entries) {
 TYPED_TEST(SparseBlocks, ProductHasTheSumsOfEntries) {
   using T = typename TestFixture::T;
   for (Case const& c : cases())
-    for (ProductLimits const limits : {ProductLimits{}, ProductLimits{.sizes = 1},
-                                       ProductLimits{.sizes = 0}, ProductLimits{.few = 0}}) {
+    for (ProductLimits const& limits : {ProductLimits{}, ProductLimits{.sizes = 1},
+                                        ProductLimits{.sizes = 0}, ProductLimits{.few = 0}}) {
       SCOPED_TRACE(cat(c.name, ", ", limits.sizes, " sizes, ", limits.few));
       Csr<T> a = by_entries<T>(c.a, c.blocks.rows, c.blocks.inner, c.drop, 11);
       Csr<T> b = by_entries<T>(c.b, c.blocks.inner, c.blocks.cols, 0, 12);

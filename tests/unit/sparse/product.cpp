@@ -114,13 +114,16 @@ TYPED_TEST(SparseProduct, DoesNotDependOnLimits) {
     if (a.rows > 500) continue;
     SCOPED_TRACE(name);
     Csr<T> const wanted = by_map(as<T>(a), as<T>(b));
-    for (ProductLimits const limits :
+    for (ProductLimits const& limits :
          {ProductLimits{.sizes = 0, .products = 1000}, ProductLimits{.sizes = 0, .products = 1},
           ProductLimits{.sizes = 1, .products = 1 << 20}, ProductLimits{.sizes = 4, .row = 5},
-          ProductLimits{.sizes = 2, .few = 0}, ProductLimits{.few = 0}}) {
+          ProductLimits{.sizes = 2, .few = 0}, ProductLimits{.few = 0}, ProductLimits{}}) {
       SCOPED_TRACE(
           cat(limits.sizes, " sizes, ", limits.row, ", ", limits.products, ", ", limits.few));
       expect_same(by_plan(this->ctx(), as<T>(a), as<T>(b), limits), wanted);
+      ProductLimits tabled = limits;
+      tabled.places = false;
+      expect_same(by_plan(this->ctx(), as<T>(a), as<T>(b), tabled), wanted);
     }
   }
 }
