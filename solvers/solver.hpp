@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include <tcsolve/core/error.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 #include <tcsolve/solvers/framing.hpp>
 #include <tcsolve/solvers/in_turn.hpp>
@@ -42,6 +43,13 @@ struct SolverNeeds {
   bool definite = false;             ///< symmetric positive definite
   bool fixed_preconditioner = true;  ///< of M: that it is the same linear map in every iteration
 };
+
+/// What a solver that needs such an M is told of another one.
+inline std::string warning_of_varying(std::string const& solver) {
+  return cat(solver,
+             " needs a preconditioner that is the same linear map in every iteration; an inner "
+             "solver is none, nor is a K cycle of amg; use fgmres, or cg with `beta: flexible`");
+}
 
 class Solver {
  public:

@@ -60,11 +60,7 @@ std::vector<std::string> preflight(Solver const& method, PreconditionerFactory c
   std::vector<std::string> warnings;
   SolverNeeds const needs = method.needs();
   std::string const solver = method.name();
-  if (needs.fixed_preconditioner && !M.is_fixed())
-    warnings.push_back(
-        cat(solver,
-            " needs a preconditioner that is the same linear map in every iteration; "
-            "an inner solver is none; use fgmres"));
+  if (needs.fixed_preconditioner && !M.is_fixed()) warnings.push_back(warning_of_varying(solver));
   if (A.rows != A.cols) return warnings;
   bool const definite = needs.definite || M.needs_definite();
   std::string const who = needs.symmetric || needs.definite ? solver : "the preconditioner";

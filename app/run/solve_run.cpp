@@ -249,7 +249,10 @@ std::vector<std::string> warnings_of(LinearSolver& solver, Problem const& of) {
   std::vector<std::string> warnings = system_warnings(of.A, of.b, solver.context().cancel_flag());
   std::ranges::copy(preflight(*parts.method, *parts.preconditioner, of.A),
                     std::back_inserter(warnings));
-  for (std::string const& warning : warnings) solver.context().log(Severity::warning, warning);
+  bool const is_set_up = of.A.rows > 0;  // then the method has said this by itself
+  for (std::string const& warning : warnings)
+    if (!is_set_up || warning != warning_of_varying(parts.method->name()))
+      solver.context().log(Severity::warning, warning);
   return warnings;
 }
 

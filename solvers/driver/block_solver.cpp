@@ -55,6 +55,7 @@ void BlockSolver<T>::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<doub
   if (!A_true) A_true = A;
   require_operators<double>(facts_.name, true, A, M, A_true);
   Context::Entry const entry(ctx);
+  warn_of_varying<double>(ctx, facts_.name, facts_.needs, M, warned_);
   Range const range(ctx, [this] { return facts_.name + ".setup"; });
   ctx_ = nullptr;  // whatever throws from here on leaves a solver that solve() refuses
   frame_.setup(ctx, facts_.name, A_true);

@@ -146,6 +146,7 @@ class BlockSolver : public Solver {
   double const* measure2_ = nullptr;
   bool renews_ = false;  // columns go on with an r that was made anew, in the solve at hand
   Index width_ = 0;      // columns that a step is recorded for
+  bool warned_ = false;  // of an M that varies
   bool recorded_parts_ = false;
   std::optional<Loop> loop_;
   std::uint64_t recorded_ = 0;  // the revision() that loop_ holds

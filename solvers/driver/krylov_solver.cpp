@@ -18,6 +18,7 @@ void KrylovSolver<T>::setup(Context& ctx, OperatorPtr<double> A, OperatorPtr<dou
   if (!A_true) A_true = A;
   require_operators<double>(facts_.name, facts_.square, A, M, A_true);
   Context::Entry const entry(ctx);
+  warn_of_varying<double>(ctx, facts_.name, facts_.needs, M, warned_);
   ctx_ = nullptr;  // whatever throws from here on leaves a solver that solve() refuses
   frame_.setup(ctx, facts_.name, A_true);
   set_up(ctx, on_vectors_of<T>(ctx, std::move(A)),
@@ -29,6 +30,7 @@ void KrylovSolver<T>::setup_working(Context& ctx, OperatorPtr<T> A, OperatorPtr<
                                     OperatorPtr<double> A_true) {
   require_operators<T>(facts_.name, facts_.square, A, M, A_true);
   Context::Entry const entry(ctx);
+  warn_of_varying<T>(ctx, facts_.name, facts_.needs, M, warned_);
   ctx_ = nullptr;
   frame_.set({});
   frame_.setup(ctx, facts_.name, A_true);

@@ -196,6 +196,7 @@ class KrylovSolver : public Solver {
   MethodSystem<T> system_;
   Equilibration<T> equilibration_;
   bool preconditioned_ = false;  // by an M that was given
+  bool warned_ = false;          // of an M that varies
   typename Method<T>::Workspace workspace_{};
 
   Context* ctx_ = nullptr;

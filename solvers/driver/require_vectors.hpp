@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What every Solver::setup() and Solver::solve() refuse.
+/// What every Solver::setup() and Solver::solve() refuse, or warn of.
 #pragma once
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
+#include <tcsolve/solvers/solver.hpp>
 
 namespace tcsolve {
 
@@ -23,6 +24,15 @@ void require_operators(std::string const& solver, bool square, OperatorPtr<T> co
   if (M && (M->rows() != A->cols() || M->cols() != A->cols()))
     throw ShapeError(
         cat(solver, ": the preconditioner is ", extents(*M), "; A has ", A->cols(), " columns"));
+}
+
+/// Logs a warning, once, where M varies and the solver needs one that does not.
+template <class T>
+void warn_of_varying(Context& ctx, std::string const& solver, SolverNeeds const& needs,
+                     OperatorPtr<T> const& M, bool& warned) {
+  if (warned || !needs.fixed_preconditioner || !M || M->traits().fixed) return;
+  warned = true;
+  ctx.log(Severity::warning, warning_of_varying(solver));
 }
 
 /// Throws ShapeError, naming the solver, unless b and x are single columns of the lengths that an A

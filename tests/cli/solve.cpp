@@ -491,6 +491,17 @@ TEST_F(Program, WhatAPreconditionerTakesForGrantedIsLookedAt) {
   std::string const warning = "needs a preconditioner that is the same linear map";
   Outcome o = solve(inner + "solver: {type: cg, beta: fixed, max_iters: 50}\n");
   EXPECT_NE(o.err.find("warning: cg " + warning), std::string::npos) << o.err;
+  std::size_t const at = o.err.find(warning);
+  EXPECT_EQ(o.err.find(warning, at + 1), std::string::npos) << "once: " << o.err;
+  std::string const k_cycle =
+      "problem: {generator: {type: poisson7, n: 8}}\n"
+      "preconditioner: {type: amg, cycle: k, coarse_size: 20}\n";
+  for (std::string const method : {"gmres", "bicgstab", "minres", "{type: cg, beta: fixed}"}) {
+    o = solve(k_cycle + "solver: " + method + "\n");
+    EXPECT_NE(o.err.find(warning), std::string::npos) << method << ": " << o.err;
+    EXPECT_NE(result()["warnings"].dump().find("K cycle"), std::string::npos);
+  }
+  EXPECT_EQ(solve(k_cycle + "solver: cg\n").err.find(warning), std::string::npos);
   for (std::string const takes_any : {"fgmres", "cg"}) {
     o = solve(inner + "solver: {type: " + takes_any + "}\n");
     EXPECT_EQ(o.err.find(warning), std::string::npos) << o.err;
