@@ -47,7 +47,7 @@ Aggregates Aggregation::aggregate(Context& ctx, CsrView<double> const& h) {
     part(ctx, SetupPart::strength, [&] { graph = strength_graph(ctx, h, rule_.block, strength_); });
     Aggregates made;
     part(ctx, SetupPart::aggregates, [&] { made = aggregates(ctx, graph.strong); });
-    keep_ = std::move(graph.keep);
+    keep_ = std::move(graph.keep), blocks_ = std::move(graph.blocks);
     // Nodes without a strong coupling are in no aggregate, and their couplings are lost.
     double const left = double(made.count) * rule_.vectors + double(graph.weak) * rule_.block;
     constexpr double shrinks = 0.7;
@@ -85,7 +85,8 @@ bool Aggregation::suits(Context& ctx, CsrView<double> const& a) {
     return false;  // it fell to 0: another try begins as this one did
   bool same = false;
   part(ctx, SetupPart::strength, [&] {
-    same = same_couplings(ctx, symmetric(ctx, a), rule_.block, strength_, keep_.data());
+    same = same_couplings(ctx, symmetric(ctx, a), rule_.block, strength_, blocks_.view(),
+                          keep_.data());
   });
   return same;
 }
@@ -100,7 +101,7 @@ bool Aggregation::thin_out(Context& ctx, CsrView<double> const& a) {
 double Aggregation::own_bytes() const {
   double const rows = tentative_.pattern.rows, t = double(tentative_.pattern.entries);
   double sum = 4 * rows + 12 * t + 4.0 * double(tentative_.nodes.size()) +
-               4.0 * tentative_.aggregates + 8.0 * double(coarse_B_.size());
+               4.0 * tentative_.aggregates + 8.0 * double(coarse_B_.size()) + bytes_of(blocks_);
   if (filter_) sum += double(keep_.size()) + 4 * rows + 4 * double(filter_->pattern().entries);
   if (product_) sum += product_->bytes();
   if (symmetric_part_) sum += symmetric_part_->bytes() + 8.0 * double(h_.size());

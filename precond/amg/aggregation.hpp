@@ -62,6 +62,7 @@ class Aggregation final : public AmgTransfer {
   Array<double> h_;                                      // values of H
   bool h_is_new_ = false;  // they are of the values that interpolate() will be given
   TentativePattern tentative_;
+  sparse::OwnedPattern blocks_;             // of the nodes of H, where one has several rows
   Array<double> t_, coarse_B_;              // values of T; the coarser near-nullspace
   std::optional<sparse::Filter> filter_;    // H -> H_F; empty: H_F = H
   std::optional<sparse::Product> product_;  // H_F T; empty: P = T

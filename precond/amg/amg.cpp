@@ -93,10 +93,10 @@ MemoryNeed foretold(Context& ctx, AmgHierarchy const& made) {
     // A itself is the caller's where it is FP64.
     bool const given = l == 0 && !narrow && params.format == "auto";
     stored = given ? 0.0
-                   : stored_bytes(ctx, params, made.matrix(l), products,
+                   : stored_bytes(ctx, params, values_of(ctx, params, l), made.matrix(l), products,
                                   l == 0 || made.node_rows(l) > 1);
     for (CsrView<double> const& part : {transfer.P(), transfer.R()})
-      stored += stored_bytes(ctx, params, part, amg_iterations, false);
+      stored += stored_bytes(ctx, params, values_of(ctx, params, l), part, amg_iterations, false);
     stored += vector * levels[l].rows + smoother_bytes(levels[l].rows, levels[l].entries);
     need.space += stored;
   }
@@ -116,8 +116,8 @@ MemoryNeed foretold(Context& ctx, AmgHierarchy const& made) {
   double const indices = made.symmetric() ? 0 : 4;
   need.space += rows <= params.coarse_size
                     ? (vector + indices) * rows * rows
-                    : stored_bytes(ctx, params, made.matrix(last), products,
-                                   last == 0 || made.node_rows(last) > 1) +
+                    : stored_bytes(ctx, params, values_of(ctx, params, last), made.matrix(last),
+                                   products, last == 0 || made.node_rows(last) > 1) +
                           smoother_bytes(levels[last].rows, levels[last].entries) + vector * rows;
   return need;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <tcsolve/precond/amg/ops.hpp>
+#include <tcsolve/sparse/rows.hpp>
 #include <tcsolve/sparse/transpose.hpp>
 
 namespace tcsolve {
@@ -57,6 +58,19 @@ bool varies_as_an_m_matrix(Context& ctx, CsrView<double> const& a) {
   auto const [largest, least_inverse] = found;
   constexpr double far = 100;
   return largest * least_inverse >= far && positive_share(ctx, a) <= few_positive;
+}
+
+double hidden_anisotropy(Context& ctx, CsrView<double> const& a, double theta, double strength) {
+  Context::Entry const entry(ctx);
+  auto scope = ctx.arena().scope();
+  Out<double> const d = scope.vector<double>(a.rows);
+  sparse::diagonal<double>(ctx, a, d);
+  auto* const there = scope.take<double>(2);
+  submit(ctx, WeakInTheirRow{a.rows, a, d.data, theta, strength, there});
+  std::array<double, 2> found{};
+  copy_bytes(ctx, found.data(), Space::host, there, ctx.space(), sizeof found);
+  auto const [weak, all] = found;
+  return all > 0 ? weak / all : 0;
 }
 
 Classical::Classical(Context& ctx, CsrView<double> const& a, Rule const& rule)

@@ -108,7 +108,24 @@ Csr<double> general_inverse(Csr<double> const& a, CancelFlag cancel) {
 
 DenseInverse dense_inverse(Context& ctx, CsrView<double> const& a) {
   Context::Entry const entry(ctx);
-  return ctx.visit([&](auto& on) { return dense_inverse(on, ctx.arena(), a); });
+  DenseInverse made;
+  made.values = Array<double>(ctx.space(), std::size_t(a.rows) * a.rows);
+  ctx.visit([&](auto& on) {
+    made.definite = dense_inverse(on, ctx.arena(), a, made.values.data());
+    made.pattern = full_pattern(on, ctx.arena(), a.rows);
+  });
+  return made;
+}
+
+void renew_coarse_inverse(Context& ctx, CsrView<double> const& a, bool symmetric,
+                          CsrStorage<double>& G) {
+  if (symmetric && ctx.device() != nullptr && a.rows > 0 &&
+      ctx.visit([&](auto& on) { return dense_inverse(on, ctx.arena(), a, G.own_values()); }))
+    return;
+  Csr<double> const here = to_host(ctx, a);
+  Csr<double> const made = symmetric ? coarse_inverse(here, ctx.cancel_flag())
+                                     : general_inverse(here, ctx.cancel_flag());
+  G.update_values(ctx, made.view());
 }
 
 CsrStorage<double> coarse_inverse(Context& ctx, CsrView<double> const& a, bool symmetric) {

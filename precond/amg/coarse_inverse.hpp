@@ -37,6 +37,9 @@ Csr<double> general_inverse(Csr<double> const& a, CancelFlag cancel);
 /// elimination there, and where that shows a pivot that is not positive, on the host. Cost: n
 /// passes over n^2 values; a copy to the host and back where A is singular or not symmetric.
 CsrStorage<double> coarse_inverse(Context&, CsrView<double> const& a, bool symmetric);
+/// The same in the place of one that was made of a matrix of as many rows.
+void renew_coarse_inverse(Context&, CsrView<double> const& a, bool symmetric,
+                          CsrStorage<double>& G);
 
 /// What Gauss-Jordan elimination makes.
 struct DenseInverse {
@@ -50,9 +53,11 @@ DenseInverse dense_inverse(Context&, CsrView<double> const& a);
 
 namespace tcsolve {
 namespace host {
-DenseInverse dense_inverse(Host&, Arena&, CsrView<double> const& a);
+sparse::OwnedPattern full_pattern(Host&, Arena&, Index n);
+bool dense_inverse(Host&, Arena&, CsrView<double> const& a, double* G);
 }  // namespace host
 namespace cuda {
-DenseInverse dense_inverse(Device&, Arena&, CsrView<double> const& a);
+sparse::OwnedPattern full_pattern(Device&, Arena&, Index n);
+bool dense_inverse(Device&, Arena&, CsrView<double> const& a, double* G);
 }  // namespace cuda
 }  // namespace tcsolve

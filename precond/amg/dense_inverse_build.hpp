@@ -56,45 +56,52 @@ struct FullRows {
   Offset* offsets;  // (n + 1)
   TCSOLVE_HD void operator()(std::int64_t i) const { offsets[i] = i * n; }
 };
+struct FullColumns {
+  Index n;
+  Index* columns;
+  TCSOLVE_HD void operator()(std::int64_t e) const { columns[e] = static_cast<Index>(e % n); }
+};
+template <class On>
+sparse::OwnedPattern full_pattern(On& on, Index n) {
+  auto* const offsets = on.template take<Offset>(std::int64_t{n} + 1);
+  on.each(std::int64_t{n} + 1, FullRows{n, offsets});
+  sparse::OwnedPattern made = sparse::with_offsets(on, n, n, offsets);
+  on.each(std::int64_t{n} * n, FullColumns{n, made.columns.data()});
+  return made;
+}
+
 struct MeanOfMirrors {
   Index n;
   double const* x;
-  Index* columns;
   double* values;
   TCSOLVE_HD void operator()(std::int64_t e) const {
     std::int64_t const i = e / n, j = e % n;
-    columns[e] = static_cast<Index>(j);
     values[e] = 0.5 * (x[e] + x[j * n + i]);
   }
 };
 
+/// Whether every pivot was positive.
 template <class On>
-DenseInverse dense_inverse(On& on, CsrView<double> const& a) {
+bool dense_inverse(On& on, CsrView<double> const& a, double* G) {
   Index const n = a.rows;
   std::int64_t const all = std::int64_t{n} * n;
   auto* x = on.template take<double>(all);
   auto* y = on.template take<double>(all);
   auto* const diagonal = on.template take<double>(n);
   auto* const pivots = on.template take<double>(n);
-  auto* const offsets = on.template take<Offset>(std::int64_t{n} + 1);
   on.each(n, Densify{a, x, diagonal});
   for (Index k = 0; k < n; ++k) {
     on.each(all, Eliminate{n, k, x, y, pivots});
     std::swap(x, y);
   }
-  on.each(std::int64_t{n} + 1, FullRows{n, offsets});
-  DenseInverse made;
-  made.pattern = sparse::with_offsets(on, n, n, offsets);
-  made.values = Array<double>(on.space(), static_cast<std::size_t>(all));
-  on.each(all, MeanOfMirrors{n, x, made.pattern.columns.data(), made.values.data()});
+  on.each(all, MeanOfMirrors{n, x, G});
   std::vector<double> before(n), left(n);
   on.read(diagonal, before.data(), n);
   on.read(pivots, left.data(), n);
-  made.definite = true;
+  bool definite = true;
   for (Index k = 0; k < n; ++k)
-    made.definite =
-        made.definite && left[k] > zero_eigenvalue * before[k] && left[k] <= 2 * before[k];
-  return made;
+    definite = definite && left[k] > zero_eigenvalue * before[k] && left[k] <= 2 * before[k];
+  return definite;
 }
 
 }  // namespace tcsolve

@@ -23,9 +23,10 @@ double share_of_places(Device& device, Arena& arena, CsrView<double> const& a, I
   return tcsolve::share_of_places(on, a, block, first, rows);
 }
 bool same_couplings(Device& device, Arena& arena, CsrView<double> const& a, Index block,
-                    double theta, double scale, std::uint8_t const* keep) {
+                    double theta, double scale, PatternView const& blocks,
+                    std::uint8_t const* keep) {
   Converter on(device, arena);
-  return tcsolve::same_couplings(on, a, block, theta, scale, keep);
+  return tcsolve::same_couplings(on, a, block, theta, scale, blocks, keep);
 }
 LeftNodes aggregate_around(Device& device, Arena& arena, PatternView const& strong,
                            Index const* roots) {

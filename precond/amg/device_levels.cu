@@ -26,9 +26,13 @@ void place_columns(Device& device, Arena& arena, Index rows, double const* X, In
   Converter on(device, arena);
   tcsolve::place_columns(on, rows, X, k, B, first, count);
 }
-DenseInverse dense_inverse(Device& device, Arena& arena, CsrView<double> const& a) {
+sparse::OwnedPattern full_pattern(Device& device, Arena& arena, Index n) {
   Converter on(device, arena);
-  return tcsolve::dense_inverse(on, a);
+  return tcsolve::full_pattern(on, n);
+}
+bool dense_inverse(Device& device, Arena& arena, CsrView<double> const& a, double* G) {
+  Converter on(device, arena);
+  return tcsolve::dense_inverse(on, a, G);
 }
 void level_scale(Device& device, Arena& arena, CsrView<double> const& a, int h, double* s) {
   Converter on(device, arena);

@@ -65,19 +65,34 @@ bool is_symmetric(Context& ctx, System const& system) {
 
 namespace {
 
+/// |A z| / (|A| |z|) of a z that A nearly maps to zero, but for the boundary.
+constexpr double near_zero = 0.06;
+
 /// With translations that A does not nearly map to zero, but for the boundary, coarse levels
 /// represent nothing that smoothing leaves; nor do they, as a rule, where unknowns that are not of
 /// one node repel each other.
 void require_elliptic(Context& ctx, CsrView<double> const& a, NearNullspace const& space) {
-  constexpr double near = 0.06;
   double const ratio = space.ratios.empty() ? 0.0 : *std::ranges::max_element(space.ratios);
-  if (!(ratio <= near))
+  if (!(ratio <= near_zero))
     throw SetupError(cat("amg: elliptic: |A z| / (|A| |z|) is ", ratio, " for a vector of the ",
-                         "near-nullspace, more than ", near, "; leave out `elliptic`"));
+                         "near-nullspace, more than ", near_zero, "; leave out `elliptic`"));
   if (space.block > 1) return;
   if (double const positive = positive_share(ctx, a); !(positive <= few_positive))
     throw SetupError(cat("amg: elliptic: ", positive, " of the off-diagonal entries, by size, are ",
                          "positive; leave out `elliptic`"));
+}
+
+/// With one unknown a node. Where diagonals differ by decades aggregation groups too little, and
+/// where a row's couplings do that it holds strong, too much.
+bool suits_classical(Context& ctx, CsrView<double> const& a, AmgParams const& params,
+                     NearNullspace const& space) {
+  if (varies_as_an_m_matrix(ctx, a)) return true;
+  constexpr double much = 0.15, most_positive = 1.0 / 3;
+  double const theta = AmgParams{}.strength, strength = ClassicalParams{}.strength;
+  double const ratio = space.ratios.empty() ? 0.0 : *std::ranges::max_element(space.ratios);
+  return params.near_nullspace.learn == 0 && ratio <= near_zero &&
+         hidden_anisotropy(ctx, a, theta, strength) >= much &&
+         positive_share(ctx, a) <= most_positive;
 }
 
 /// f() plans what leads to level l + 2, counted from 1.
@@ -117,6 +132,10 @@ AmgStart amg_start(Context& ctx, System const& system, AmgParams const& params, 
   AmgStart start{std::move(space), nullptr, std::move(clock)};
   (*start.clock)(ctx, SetupPart::symmetry, [&] { start.symmetric = is_symmetric(ctx, system); });
   smoother_of(params, start.symmetric);  // refuses
+  if (params.fp64_levels > 0 && params.vectors == AmgVectors::f32)
+    throw SetupError(
+        "amg: fp64_levels: a cycle on FP32 vectors has no FP64 matrix; take `vectors: fp64`, or "
+        "leave it out");
   bool const scalar = start.space.block == 1;
   if (params.coarsening == AmgCoarsening::classical && !scalar)
     throw SetupError(cat("amg: classical coarsening is for one unknown a node, and a node has ",
@@ -126,9 +145,9 @@ AmgStart amg_start(Context& ctx, System const& system, AmgParams const& params, 
     throw SetupError(
         "amg: near_nullspace: vectors are of aggregation; classical coarsening represents "
         "constants");
-  start.classical =
-      params.coarsening == AmgCoarsening::classical ||
-      (params.coarsening == AmgCoarsening::automatic && may && varies_as_an_m_matrix(ctx, a));
+  start.classical = params.coarsening == AmgCoarsening::classical ||
+                    (params.coarsening == AmgCoarsening::automatic && may &&
+                     suits_classical(ctx, a, params, start.space));
   if (start.classical && params.near_nullspace.learn > 0)
     throw SetupError(
         "amg: near_nullspace: learn is of aggregation; classical coarsening represents constants");
@@ -226,12 +245,15 @@ bool AmgHierarchy::renew(Context& ctx, System const& system) {
     }
     levels_[l].A = A;
     weigh(ctx, a, l);
-    transfers_[l]->numbers(ctx, a, levels_[l].lambda_max);
+    if (params_.reuse == AmgReuse::interpolation)
+      transfers_[l]->coarsen(ctx, a);
+    else
+      transfers_[l]->numbers(ctx, a, levels_[l].lambda_max);
     // The arrays of the coarser matrix are where they were.
     a = transfers_[l]->coarse(), A = levels_[l + 1].A;
   }
-  if (params_.reuse == AmgReuse::exact) {
-    make_levels(ctx, transfers, a, A, nullptr);  // the coarsest, and what may follow it now
+  if (params_.reuse == AmgReuse::exact && !inverse_) {
+    make_levels(ctx, transfers, a, A, nullptr);  // what may follow the coarsest now
     return transfers_.size() == transfers;
   }
   levels_.back().A = A;
@@ -276,8 +298,12 @@ void AmgHierarchy::weigh_smoother(Context& ctx, CsrView<double> const& a, std::s
 
 void AmgHierarchy::solve_coarsest(Context& ctx, CsrView<double> const& a) {
   ctx.cancel_flag().check();
-  (*clock_)(ctx, SetupPart::coarsest,
-            [&] { inverse_.emplace(coarse_inverse(ctx, a, symmetric_)); });
+  (*clock_)(ctx, SetupPart::coarsest, [&] {
+    if (inverse_)
+      renew_coarse_inverse(ctx, a, symmetric_, *inverse_);
+    else
+      inverse_.emplace(coarse_inverse(ctx, a, symmetric_));
+  });
 }
 
 double AmgHierarchy::bytes() const {

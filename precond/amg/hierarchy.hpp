@@ -41,7 +41,8 @@ class AmgHierarchy {
   static constexpr int all = 100;
   void complete(Context&);
   /// New values on the pattern that it was made of: aggregates and patterns stay, P, the Galerkin
-  /// products, the smoothers and the coarse solve follow. With reuse: exact the levels are made
+  /// products, the smoothers and the coarse solve follow. With reuse: interpolation P stays, too;
+  /// with reuse: exact the levels are made
   /// again from the first on whose strength graph has changed. They are symmetric if those before
   /// were. Returns whether all patterns are those of before. Throws as the constructor.
   bool renew(Context&, System const&);

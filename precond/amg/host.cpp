@@ -23,9 +23,9 @@ double share_of_places(Host&, Arena& arena, CsrView<double> const& a, Index bloc
   return tcsolve::share_of_places(on, a, block, first, rows);
 }
 bool same_couplings(Host&, Arena& arena, CsrView<double> const& a, Index block, double theta,
-                    double scale, std::uint8_t const* keep) {
+                    double scale, PatternView const& blocks, std::uint8_t const* keep) {
   Converter on(arena);
-  return tcsolve::same_couplings(on, a, block, theta, scale, keep);
+  return tcsolve::same_couplings(on, a, block, theta, scale, blocks, keep);
 }
 LeftNodes aggregate_around(Host&, Arena& arena, PatternView const& strong, Index const* roots) {
   Converter on(arena);

@@ -25,9 +25,13 @@ void place_columns(Host&, Arena& arena, Index rows, double const* X, Index k, do
   Converter on(arena);
   tcsolve::place_columns(on, rows, X, k, B, first, count);
 }
-DenseInverse dense_inverse(Host&, Arena& arena, CsrView<double> const& a) {
+sparse::OwnedPattern full_pattern(Host&, Arena& arena, Index n) {
   Converter on(arena);
-  return tcsolve::dense_inverse(on, a);
+  return tcsolve::full_pattern(on, n);
+}
+bool dense_inverse(Host&, Arena& arena, CsrView<double> const& a, double* G) {
+  Converter on(arena);
+  return tcsolve::dense_inverse(on, a, G);
 }
 void level_scale(Host&, Arena& arena, CsrView<double> const& a, int h, double* s) {
   Converter on(arena);

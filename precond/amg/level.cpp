@@ -24,6 +24,10 @@ double AmgTransfer::bytes() const {
 void AmgTransfer::numbers(Context& ctx, CsrView<double> const& a, double lambda_max) {
   ctx.cancel_flag().check();
   interpolate(ctx, a, lambda_max, p_.data());
+  coarsen(ctx, a);
+}
+
+void AmgTransfer::coarsen(Context& ctx, CsrView<double> const& a) {
   part(ctx, SetupPart::galerkin_values,
        [&] { galerkin_->values(ctx, a, P(), c_.data(), r_.data()); });
 }

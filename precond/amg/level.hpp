@@ -60,6 +60,8 @@ class AmgTransfer {
   /// P, R and the Galerkin product of new values, the same that suits() was last asked about if it
   /// was. lambda_max: of D^-1 A.
   void numbers(Context&, CsrView<double> const& a, double lambda_max);
+  /// The Galerkin product of new values, with P as it is.
+  void coarsen(Context&, CsrView<double> const& a);
   CsrView<double> P() const { return pattern_of_p().with(p_.data()); }
   CsrView<double> R() const { return galerkin_->restriction().pattern().with(r_.data()); }
   CsrView<double> coarse() const { return galerkin_->pattern().with(c_.data()); }

@@ -38,6 +38,7 @@ struct ScaleWeight {
 template <class S>
 struct ScaleEntries {
   LevelScale scale;
+  double power;  ///< 2^scale.power, by which a product is exact
   std::uint8_t const* keep;
   S* to;
   std::int32_t* lost;
@@ -47,10 +48,8 @@ struct ScaleEntries {
   }
   TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t i) const {
     for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
-      double v = a.values[k];
-      if (scale.power != 0) v = ldexp(v, scale.power);
-      v = times(times(v, scale.left, scale.divide_left, i), scale.right, scale.divide_right,
-                a.columns[k]);
+      double const v = times(times(a.values[k] * power, scale.left, scale.divide_left, i),
+                             scale.right, scale.divide_right, a.columns[k]);
       S const rounded = S(v);
       to[k] = rounded;
       double const is = double(rounded);
@@ -73,7 +72,7 @@ bool scale_entries(On& on, CsrView<double> const& a, LevelScale const& scale,
                    std::uint8_t const* keep, S* to) {
   auto* const flag = on.template take<std::int32_t>(1);
   on.clear(flag, 1);
-  on.each_row(a.rows, a, ScaleEntries<S>{scale, keep, to, flag});
+  on.each_row(a.rows, a, ScaleEntries<S>{scale, std::ldexp(1.0, scale.power), keep, to, flag});
   std::int32_t lost = 0;
   on.read(flag, &lost, 1);
   return lost != 0;

@@ -194,6 +194,36 @@ struct OffDiagonalSigns {
   TCSOLVE_HD void finish(Frame, double const* sum) const { out[0] = sum[0], out[1] = sum[1]; }
 };
 
+/// How many couplings exceed theta times the geometric mean of two diagonal entries, and are less
+/// than a part of the largest -a_ij of their row; and how many there are.
+struct WeakInTheirRow {
+  static constexpr char const* name = "weak_in_their_row";
+  static constexpr int sums = 2;
+  static constexpr bool long_elements = true;
+  std::int64_t n;
+  CsrView<double> a;
+  double const* d;  // (n) a_ii
+  double theta, part;
+  double* out;  // (2)
+  TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
+    double most = 0;
+    Offset const begin = a.offsets[i], end = a.offsets[i + 1];
+    for (Offset k = begin; k < end; ++k)
+      if (a.columns[k] != i && -a.values[k] > most) most = -a.values[k];
+    double weak = 0, all = 0;
+    for (Offset k = begin; k < end; ++k) {
+      double const v = a.values[k], size = magnitude(v);
+      if (a.columns[k] == i || v == 0) continue;
+      all += 1;
+      bool const strong =
+          (size / magnitude(d[i])) * (size / magnitude(d[a.columns[k]])) > theta * theta;
+      if (strong && !(-v >= part * most)) weak += 1;
+    }
+    sum[0] += weak, sum[1] += all;
+  }
+  TCSOLVE_HD void finish(Frame, double const* sum) const { out[0] = sum[0], out[1] = sum[1]; }
+};
+
 /// values = a's, with 1 on the diagonal of a row of zeros that stores it: a coarse unknown that
 /// represents nothing, whose residual is 0.
 struct FillZeroRows {
@@ -217,6 +247,6 @@ struct FillZeroRows {
 using AmgOps = OpList<SmoothingStep<double>, SmoothingStep<float>, ScaleRows<double, double>,
                       ScaleRows<double, float>, ScaleRows<float, double>, SymmetricProduct<double>,
                       SymmetricProduct<float>, Cancellation, WeightedRowSums, DiagonalRange,
-                      OffDiagonalSigns, FillZeroRows>;
+                      OffDiagonalSigns, WeakInTheirRow, FillZeroRows>;
 
 }  // namespace tcsolve

@@ -26,9 +26,10 @@ constexpr auto names(AmgCycleKind) {
   return std::array{std::pair{AmgCycleKind::v, "v"}, std::pair{AmgCycleKind::w, "w"},
                     std::pair{AmgCycleKind::k, "k"}};
 }
-enum class AmgReuse { exact, pattern, none };
+enum class AmgReuse { exact, pattern, interpolation, none };
 constexpr auto names(AmgReuse) {
   return std::array{std::pair{AmgReuse::exact, "exact"}, std::pair{AmgReuse::pattern, "pattern"},
+                    std::pair{AmgReuse::interpolation, "interpolation"},
                     std::pair{AmgReuse::none, "none"}};
 }
 
@@ -99,6 +100,7 @@ struct AmgParams {
   AmgReuse reuse = AmgReuse::exact;
   std::string format = "auto";
   AmgValues values = AmgValues::automatic;
+  int fp64_levels = 0;
   AmgVectors vectors = AmgVectors::automatic;
   /// Each part of the set-up waits for the device, so that its seconds are its own. From C++ alone.
   bool timed = false;
@@ -109,7 +111,8 @@ struct AmgParams {
         field(&P::coarsening, "coarsening",
               "aggregation: groups of nodes, smoothed; classical: some of the rows, from which the "
               "others interpolate; auto: classical where off-diagonal entries are negative and the "
-              "diagonal varies by a hundred and more, with one unknown a node"),
+              "diagonal varies by a hundred and more, or couplings within a row differ, with one "
+              "unknown a node"),
         field(&P::classical, "classical", "classical coarsening"),
         field(
             &P::near_nullspace, "near_nullspace",
@@ -155,7 +158,9 @@ struct AmgParams {
             &P::reuse, "reuse",
             "what stays for new values: pattern, the aggregates and the levels' patterns whatever "
             "the values; exact, the same down to the first level whose strong couplings are "
-            "others, so that M is the one that a new set-up makes; none"),
+            "others, so that M is the one that a new set-up makes; interpolation, as pattern, and "
+            "the "
+            "numbers of P and R; none"),
         field(
             &P::format, "format", any(),
             "of the matrices that a cycle multiplies by: auto, by the planner, level by level, or "
@@ -164,6 +169,8 @@ struct AmgParams {
             &P::values, "values",
             "type of these matrices, scaled by powers of two; a level that loses strong couplings "
             "in it is stored in FP32. auto: fp32 on the host, fp64 on a device"),
+        field(&P::fp64_levels, "fp64_levels", between(0, 100),
+              "so many of the first levels are in FP64 whatever `values`, and so are the vectors"),
         field(
             &P::vectors, "vectors",
             "type of the vectors of a cycle, and the widest of its matrices; auto: fp32, but fp64 "

@@ -6,11 +6,9 @@
 #include <utility>
 
 #include <tcsolve/formats/choose/planner.hpp>
-#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/operators/cast.hpp>
 #include <tcsolve/precond/amg/level_scale.hpp>
 #include <tcsolve/precond/amg/ops.hpp>
-#include <tcsolve/precond/amg/symmetric_operator.hpp>
 
 namespace tcsolve {
 namespace {
@@ -69,10 +67,10 @@ class Store {
   }
 
   /// New values for what operator() made of `values`; false where it does not hold them, or where
-  /// the old ones lost an entry by which these may not.
+  /// the old ones lost an entry by it and these do not.
   bool renew(LevelMatrix<T> const& made, CsrView<double> const& a, LevelScale const& scale,
              std::uint8_t const* keep, Real values) const {
-    if (size_of(values) == 2 && made.values != values) return false;
+    if (made.values != values && holds_now(a, scale, keep, values)) return false;
     auto const as = [&]<class S>(S) {
       auto scope = ctx_.arena().scope();
       auto const narrow = scaled<S>(a, scale, keep, scope);
@@ -103,6 +101,14 @@ class Store {
     bool const lost = scale_entries(ctx_, a, scale, sizeof(S) == 2 ? keep : nullptr, values);
     if (lost && sizeof(S) == 2) return std::nullopt;
     return CsrView<S>{a.rows, a.cols, a.entries, a.offsets, a.columns, values, a.space};
+  }
+
+  /// Whether 16 bits that have lost an entry hold these.
+  bool holds_now(CsrView<double> const& a, LevelScale const& scale, std::uint8_t const* keep,
+                 Real values) const {
+    auto scope = ctx_.arena().scope();
+    if (values == Real::f16) return scaled<half>(a, scale, keep, scope).has_value();
+    return values == Real::bf16 && scaled<bfloat16>(a, scale, keep, scope).has_value();
   }
 
   template <class S>
@@ -160,13 +166,6 @@ bool stored_as_it_is(Context const& ctx, AmgParams const& params) {
   return std::is_same_v<T, double> && types_of(ctx, params).values == Real::f64;
 }
 
-/// The matrix G of full rows with these values.
-template <class T>
-OperatorPtr<T> full_rows(Context& ctx, CsrView<double> const& G, T const* values) {
-  CsrView<T> const all{G.rows, G.cols, G.entries, G.offsets, G.columns, values, G.space};
-  return std::make_shared<CsrOperator<T, T>>(ctx, CsrStorage<T>(ctx, all, Arrays::copied));
-}
-
 }  // namespace
 
 AmgTypes types_of(Context const& ctx, AmgParams const& p) {
@@ -180,14 +179,19 @@ AmgTypes types_of(Context const& ctx, AmgParams const& p) {
     case AmgValues::f16: types.values = Real::f16; break;
     case AmgValues::bf16: types.values = Real::bf16; break;
   }
-  if (p.vectors == AmgVectors::automatic && types.values == Real::f64) types.vectors = Real::f64;
+  bool const wide = types.values == Real::f64 || p.fp64_levels > 0;
+  if (p.vectors == AmgVectors::automatic && wide) types.vectors = Real::f64;
   return types;
 }
 
-double stored_bytes(Context& ctx, AmgParams const& params, CsrView<double> const& a, double applies,
-                    bool thorough) {
-  auto const [values, vectors] = types_of(ctx, params);
-  bool const borrowed = values == Real::f64 && vectors == Real::f64;
+Real values_of(Context const& ctx, AmgParams const& p, std::size_t level) {
+  return static_cast<int>(level) < p.fp64_levels ? Real::f64 : types_of(ctx, p).values;
+}
+
+double stored_bytes(Context& ctx, AmgParams const& params, Real values, CsrView<double> const& a,
+                    double applies, bool thorough) {
+  auto const [all, vectors] = types_of(ctx, params);
+  bool const borrowed = all == Real::f64 && vectors == Real::f64;
   double const csr =
       borrowed ? 0.0 : (double(size_of(values)) + 4) * double(a.entries) + 4.0 * a.rows;
   if (params.format != "auto" || a.entries < planned_entries) return csr;
@@ -206,17 +210,24 @@ void StoredLevels<T>::take_inverse(Context& ctx, AmgHierarchy const& made, std::
   CsrView<double> const G = made.inverse()->view();
   to.values = real_of<T>;
   LevelScale const by{h, scale, scale, true, true};
+  Held& held = held_[l];
   if (made.symmetric()) {
-    // One that somebody may still apply stays as it is.
-    Array<T> values(ctx.space(), static_cast<std::size_t>(G.entries));
-    scale_entries(ctx, G, by, nullptr, values.data());
-    to.inverse = std::make_shared<SymmetricOperator<T>>(std::move(values), G.rows);
+    if (!held.inverse)
+      held.inverse = std::make_shared<SymmetricOperator<T>>(
+          Array<T>(ctx.space(), static_cast<std::size_t>(G.entries)), G.rows);
+    scale_entries(ctx, G, by, nullptr, held.inverse->values());
+    to.inverse = held.inverse;
     return;
   }
   auto scope = ctx.arena().scope();
   T* const values = scope.template take<T>(static_cast<std::size_t>(G.entries));
   scale_entries(ctx, G, by, nullptr, values);
-  to.inverse = full_rows<T>(ctx, G, values);
+  CsrView<T> const all{G.rows, G.cols, G.entries, G.offsets, G.columns, values, G.space};
+  if (held.general)
+    held.general->update_values(ctx, all);
+  else
+    held.general = std::make_shared<CsrOperator<T>>(ctx, CsrStorage<T>(ctx, all, Arrays::copied));
+  to.inverse = held.general;
 }
 
 template <class T>
@@ -266,6 +277,7 @@ void StoredLevels<T>::take_numbers(Context& ctx, AmgHierarchy const& made, F con
     AmgLevel const& from = made.levels()[l];
     StoredLevel<T>& to = levels_[l];
     CsrView<double> const a = made.matrix(l);
+    Real const values = values_of(ctx, made.params(), l);
     double const *const own = scales[l], *const next =
                                              made.is_coarsest(l) ? nullptr : scales[l + 1];
     to.rows = from.rows;
@@ -289,14 +301,14 @@ void StoredLevels<T>::take_numbers(Context& ctx, AmgHierarchy const& made, F con
     if (!given) {
       std::uint8_t const* const keep = made.is_coarsest(l) ? nullptr : made.transfer(l).strong();
       bool const thorough = l == 0 || made.node_rows(l) > 1;
-      f(held_[l].A, a, LevelScale{-h, own, own}, keep, LevelUse{products, thorough});
+      f(held_[l].A, a, LevelScale{-h, own, own}, keep, values, LevelUse{products, thorough});
       to.A = held_[l].A.A, to.values = held_[l].A.values;
     }
     if (made.is_coarsest(l)) continue;
     AmgTransfer const& transfer = made.transfer(l);
     LevelUse const once{amg_iterations, false};
-    f(held_[l].P, transfer.P(), LevelScale{0, own, next, true, false}, nullptr, once);
-    f(held_[l].R, transfer.R(), LevelScale{0, next, own, false, true}, nullptr, once);
+    f(held_[l].P, transfer.P(), LevelScale{0, own, next, true, false}, nullptr, values, once);
+    f(held_[l].R, transfer.R(), LevelScale{0, next, own, false, true}, nullptr, values, once);
     to.P = held_[l].P.A, to.R = held_[l].R.A;
   }
 }
@@ -304,12 +316,11 @@ void StoredLevels<T>::take_numbers(Context& ctx, AmgHierarchy const& made, F con
 template <class T>
 StoredLevels<T>::StoredLevels(Context& ctx, AmgHierarchy const& made)
     : levels_(made.levels().size()), held_(levels_.size()) {
-  Real const values = types_of(ctx, made.params()).values;
   bool const as_it_is = stored_as_it_is<T>(ctx, made.params());
   Store<T> const store(ctx, made.params());
   take_numbers(ctx, made,
                [&](LevelMatrix<T>& held, CsrView<double> const& a, LevelScale const& scale,
-                   std::uint8_t const* keep, LevelUse const& use) {
+                   std::uint8_t const* keep, Real values, LevelUse const& use) {
                  if constexpr (std::is_same_v<T, double>)
                    if (as_it_is) {
                      held = store.as_it_is(a, use);
@@ -321,14 +332,13 @@ StoredLevels<T>::StoredLevels(Context& ctx, AmgHierarchy const& made)
 
 template <class T>
 bool StoredLevels<T>::renew(Context& ctx, AmgHierarchy const& made) {
-  Real const values = types_of(ctx, made.params()).values;
   bool const as_it_is = stored_as_it_is<T>(ctx, made.params());
   Store<T> const store(ctx, made.params());
   bool holds = made.levels().size() == levels_.size();
   if (!holds) return false;
   take_numbers(ctx, made,
                [&](LevelMatrix<T>& held, CsrView<double> const& a, LevelScale const& scale,
-                   std::uint8_t const* keep, LevelUse const&) {
+                   std::uint8_t const* keep, Real values, LevelUse const&) {
                  if (!holds) return;
                  if constexpr (std::is_same_v<T, double>)
                    if (as_it_is) {

@@ -14,9 +14,11 @@
 #include <string>
 #include <vector>
 
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/precond/amg/hierarchy.hpp>
 #include <tcsolve/precond/amg/level_smoother.hpp>
+#include <tcsolve/precond/amg/symmetric_operator.hpp>
 
 namespace tcsolve {
 
@@ -25,14 +27,16 @@ struct AmgTypes {
   Real values, vectors;
 };
 AmgTypes types_of(Context const&, AmgParams const&);
+/// What A, P and R of a level are stored in.
+Real values_of(Context const&, AmgParams const&, std::size_t level);
 
 /// Iterations that a conversion is to pay for.
 constexpr double amg_iterations = 25;
-/// Bytes of a matrix of a level as it is stored for an application, which multiplies by it so many
-/// times; none where FP64 in csr borrows it. Cost: a plan where the matrix has more than a few
-/// thousand rows; thorough: by more than these.
-double stored_bytes(Context&, AmgParams const&, CsrView<double> const& a, double applies,
-                    bool thorough);
+/// Bytes of a matrix of a level as it is stored in `values` for an application, which multiplies by
+/// it so many times; none where FP64 in csr borrows it. Cost: a plan where the matrix has more than
+/// a few thousand rows; thorough: by more than these.
+double stored_bytes(Context&, AmgParams const&, Real values, CsrView<double> const& a,
+                    double applies, bool thorough);
 
 /// T is the type of the vectors.
 template <class T>
@@ -80,7 +84,7 @@ class StoredLevels {
   std::vector<double> product_times(Context&) const;
 
  private:
-  /// Scales, weights and the inverse; f(matrix, a, scale, keep, use) for each A, P and R
+  /// Scales, weights and the inverse; f(matrix, a, scale, keep, values, use) for each A, P and R
   /// that is stored, of which `matrix` is to become the operator.
   template <class F>
   void take_numbers(Context&, AmgHierarchy const&, F const& f);
@@ -90,6 +94,8 @@ class StoredLevels {
 
   struct Held {
     LevelMatrix<T> A, P, R;
+    std::shared_ptr<SymmetricOperator<T>> inverse;
+    std::shared_ptr<CsrOperator<T>> general;  // inverse, where A is not symmetric
     std::optional<LevelSmoother> smoother;
   };
   std::vector<StoredLevel<T>> levels_;

@@ -43,11 +43,12 @@ double share_of_places(Context& ctx, CsrView<double> const& a, Index block, Inde
 }
 
 bool same_couplings(Context& ctx, CsrView<double> const& a, Index block, double theta,
-                    std::uint8_t const* keep) {
+                    PatternView const& blocks, std::uint8_t const* keep) {
   Context::Entry const entry(ctx);
   double const scale = scale_for_squares(ctx, a);
-  return ctx.visit(
-      [&](auto& on) { return same_couplings(on, ctx.arena(), a, block, theta, scale, keep); });
+  return ctx.visit([&](auto& on) {
+    return same_couplings(on, ctx.arena(), a, block, theta, scale, blocks, keep);
+  });
 }
 
 Index natural_node_size(Context& ctx, CsrView<double> const& a) {

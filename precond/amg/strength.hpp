@@ -21,6 +21,7 @@
 namespace tcsolve {
 
 struct StrengthGraph {
+  sparse::OwnedPattern blocks;  ///< of the nodes, where one has several rows
   sparse::OwnedPattern strong;  ///< (nodes x nodes) J != I, strongly coupled to I
   Array<std::uint8_t> keep;  ///< (entries of A) 1 within a node and between strongly coupled ones
   Index weak = 0;            ///< nodes coupled to others, but to none strongly
@@ -35,9 +36,9 @@ constexpr Index most_node_rows = 16;
 StrengthGraph strength_graph(Context&, CsrView<double> const& a, Index block, double theta);
 
 /// Whether the strength graph of a keeps the entries that `keep` (entries) has, of a graph of a
-/// matrix with its pattern. Cost: two passes over the matrix.
+/// matrix with its pattern; blocks: of that graph. Cost: two passes over the matrix.
 bool same_couplings(Context&, CsrView<double> const& a, Index block, double theta,
-                    std::uint8_t const* keep);
+                    PatternView const& blocks, std::uint8_t const* keep);
 
 /// Which part of the places in the blocks of block x block that hold entries of rows `first` to
 /// first + rows - 1 of a, whole nodes, is stored; 1 where there are none. Cost: a pass over their
@@ -59,7 +60,7 @@ StrengthGraph strength_graph(Host&, Arena&, CsrView<double> const& a, Index bloc
 double share_of_places(Host&, Arena&, CsrView<double> const& a, Index block, Index first,
                        Index rows);
 bool same_couplings(Host&, Arena&, CsrView<double> const& a, Index block, double theta,
-                    double scale, std::uint8_t const* keep);
+                    double scale, PatternView const& blocks, std::uint8_t const* keep);
 }  // namespace host
 namespace cuda {
 StrengthGraph strength_graph(Device&, Arena&, CsrView<double> const& a, Index block, double theta,
@@ -67,6 +68,6 @@ StrengthGraph strength_graph(Device&, Arena&, CsrView<double> const& a, Index bl
 double share_of_places(Device&, Arena&, CsrView<double> const& a, Index block, Index first,
                        Index rows);
 bool same_couplings(Device&, Arena&, CsrView<double> const& a, Index block, double theta,
-                    double scale, std::uint8_t const* keep);
+                    double scale, PatternView const& blocks, std::uint8_t const* keep);
 }  // namespace cuda
 }  // namespace tcsolve

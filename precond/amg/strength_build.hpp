@@ -46,19 +46,15 @@ struct SquareBlocks {
   }
 };
 
-/// The matrix of nodes.
-struct NodeMatrix {
-  sparse::OwnedPattern blocks;  ///< where a node has several rows
-  CsrView<double> view;
-};
+/// The matrix of nodes; blocks: its pattern, where a node has several rows.
 template <class On>
-NodeMatrix node_matrix(On& on, CsrView<double> const& a, Index block, double scale) {
-  if (block == 1) return {{}, a};
-  NodeMatrix made{sparse::blocks_of(on, a, block, block), {}};
-  auto* const square = on.template take<double>(static_cast<std::size_t>(made.blocks.entries));
-  on.each_warp(made.blocks.rows, SquareBlocks{a, made.blocks.view(), block, scale, square});
-  made.view = made.blocks.with(static_cast<double const*>(square));
-  return made;
+CsrView<double> node_matrix(On& on, CsrView<double> const& a, Index block, double scale,
+                            PatternView const& blocks) {
+  if (block == 1) return a;
+  auto* const square = on.template take<double>(static_cast<std::size_t>(blocks.entries));
+  on.each_warp(blocks.rows, SquareBlocks{a, blocks, block, scale, square});
+  return {blocks.rows,    blocks.cols, blocks.entries, blocks.offsets,
+          blocks.columns, square,      on.space()};
 }
 
 struct StrongRows {
@@ -132,33 +128,33 @@ struct KeepStrong {
 };
 
 template <class On>
-StrongRows strong_rows(On& on, NodeMatrix const& m, Index block, double theta, double scale) {
-  Index const nodes = m.view.rows;
+StrongRows strong_rows(On& on, CsrView<double> const& m, Index block, double theta, double scale) {
+  Index const nodes = m.rows;
   auto* const own = on.template take<double>(static_cast<std::size_t>(nodes));
   StrongRows const rows{nodes, block > 1, scale, theta, own};
-  on.each_row(nodes, m.view, SquareOfNode{rows, own});
+  on.each_row(nodes, m, SquareOfNode{rows, own});
   return rows;
 }
 
 template <class On>
 StrengthGraph strength_graph(On& on, CsrView<double> const& a, Index block, double theta,
                              double scale) {
-  NodeMatrix const m = node_matrix(on, a, block, scale);
+  StrengthGraph made;
+  if (block > 1) made.blocks = sparse::blocks_of(on, a, block, block);
+  CsrView<double> const m = node_matrix(on, a, block, scale, made.blocks.view());
   StrongRows const rows = strong_rows(on, m, block, theta, scale);
   std::int64_t const n = std::int64_t{rows.nodes} + 1;
   auto* const count = on.template take<Offset>(n);
   auto* const offsets = on.template take<Offset>(n);
   auto* const weak = on.template take<std::int32_t>(n);
   auto* const before = on.template take<std::int32_t>(n);
-  on.each_row(n, m.view, CountStrong{rows, count, weak});
+  on.each_row(n, m, CountStrong{rows, count, weak});
   on.scan(count, offsets, n, Plus{});
   on.scan(weak, before, n, Plus{});
-  StrengthGraph made;
   made.strong = sparse::with_offsets(on, rows.nodes, rows.nodes, offsets);
   made.keep = Array<std::uint8_t>(on.space(), static_cast<std::size_t>(a.entries));
   on.read(before + rows.nodes, &made.weak, 1);
-  on.each_row(rows.nodes, m.view,
-              FillStrong{rows, made.strong.offsets(), made.strong.columns.data()});
+  on.each_row(rows.nodes, m, FillStrong{rows, made.strong.offsets(), made.strong.columns.data()});
   sparse::each_entry(on, a, KeepStrong{a, made.strong.view(), block, made.keep.data()});
   return made;
 }
@@ -203,12 +199,12 @@ struct SeekDifference {
 };
 template <class On>
 bool same_couplings(On& on, CsrView<double> const& a, Index block, double theta, double scale,
-                    std::uint8_t const* keep) {
-  NodeMatrix const m = node_matrix(on, a, block, scale);
+                    PatternView const& blocks, std::uint8_t const* keep) {
+  CsrView<double> const m = node_matrix(on, a, block, scale, blocks);
   StrongRows const rows = strong_rows(on, m, block, theta, scale);
   auto* const flag = on.template take<std::int32_t>(1);
   on.clear(flag, 1);
-  on.each_row(a.rows, a, SeekDifference{rows, block, m.view, keep, flag});
+  on.each_row(a.rows, a, SeekDifference{rows, block, m, keep, flag});
   std::int32_t differs = 0;
   on.read(flag, &differs, 1);
   return differs == 0;

@@ -26,6 +26,7 @@ class SymmetricOperator final : public LinearOperator<T> {
     return {2 * n * n * k, sizeof(T) * (n * n + 2 * n * k), 1};
   }
   std::string name() const override { return "inverse"; }
+  T* values() { return G_.data(); }
 
  private:
   void do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const override {

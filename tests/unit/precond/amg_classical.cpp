@@ -335,6 +335,45 @@ TEST_P(AmgClassical, IsChosenForMMatricesThatVary) {
   EXPECT_FALSE(classical(positive));
 }
 
+/// -1 along x + y, -weak along x and y, on a square.
+Csr<double> slanted(Index n, double weak) {
+  Csr<double> a;
+  a.rows = a.cols = n * n;
+  for (Index y = 0; y < n; ++y)
+    for (Index x = 0; x < n; ++x) {
+      auto const put = [&](Index dx, Index dy, double v) {
+        if (x + dx < 0 || x + dx >= n || y + dy < 0 || y + dy >= n) return;
+        a.columns.push_back((y + dy) * n + x + dx), a.values.push_back(v);
+      };
+      put(-1, -1, -1), put(0, -1, -weak), put(-1, 0, -weak), put(0, 0, 2 + 4 * weak);
+      put(1, 0, -weak), put(0, 1, -weak), put(1, 1, -1);
+      a.offsets.push_back(a.entries());
+    }
+  return a;
+}
+
+TEST_P(AmgClassical, IsChosenForAnisotropyThatAggregationDoesNotSee) {
+  auto const hidden = [&](Csr<double> const& a) {
+    return hidden_anisotropy(ctx(), system(a).matrix, 0.02, 0.25);
+  };
+  for (Csr<double> const& a :
+       {generate(Poisson7Params{.n = 8, .coefficient = Coefficient::random}),
+        generate(Poisson27Params{.n = 8, .coefficient = Coefficient::random}),
+        generate(AnisotropicParams{.n = 8}), slanted(20, 1), slanted(20, 0.01)})
+    EXPECT_EQ(hidden(a), 0);
+  Csr<double> const a = slanted(40, 0.1);
+  EXPECT_GT(hidden(a), 0.6);
+  EXPECT_LT(hidden(a), 0.7);
+  auto const told = [&](AmgCoarsening coarsening) {
+    return AmgFactory({.coarsening = coarsening, .coarse_size = 40})
+        .build(ctx(), system(a))
+        ->view()
+        ->details();
+  };
+  EXPECT_EQ(told(AmgCoarsening::automatic), told(AmgCoarsening::classical));
+  EXPECT_THAT(told(AmgCoarsening::automatic), HasSubstr("by classical coarsening"));
+}
+
 TEST_P(AmgClassical, NewValuesAreAsASetUpOfThem) {
   Csr<double> const a = jumps(12);
   Csr<double> b = a;
