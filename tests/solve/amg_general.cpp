@@ -91,5 +91,35 @@ TEST_P(AmgSolvesGeneral, KCyclesOfPlainAggregationTakeFewerIterations) {
   EXPECT_LT(iterations(skew, "fgmres", plain + "k"), iterations(skew, "fgmres", plain + "v"));
 }
 
+/// Of M that varies those are told, once, who need one that does not, at whatever door.
+TEST_P(AmgSolvesGeneral, AKCycleIsToldToMethodsThatNeedAFixedM) {
+  struct Heard : Observer {
+    using Observer::on;
+    void on(LogEvent const& event) override {
+      if (event.severity == Severity::warning) texts.emplace_back(event.text);
+    }
+    std::vector<std::string> texts;
+  } heard;
+  ctx().attach(&heard);
+  Csr<double> const a = generate(Poisson7Params{.n = 10});
+  std::vector<double> const b(a.rows, 1.0);
+  for (std::string const method : {"gmres", "bicgstab", "minres", "pipelined_cg", "block_cg",
+                                   "{type: cg, beta: fixed}", "cg", "fgmres"}) {
+    SCOPED_TRACE(method);
+    heard.texts.clear();
+    LinearSolver solver = LinearSolver::from_yaml(
+        ctx(), a.view(),
+        cat("solver: ", method, "\npreconditioner: {type: amg, cycle: k, coarse_size: 20}\n"));
+    std::vector<double> x(a.rows, 0.0);
+    solver.solve(b, x);
+    solver.update_values(a.view());
+    solver.solve(b, x);
+    bool const takes_any = method == "cg" || method == "fgmres";
+    ASSERT_EQ(heard.texts.size(), takes_any ? 0u : 1u);
+    if (!takes_any) EXPECT_NE(heard.texts[0].find("K cycle"), std::string::npos);
+  }
+  ctx().detach(&heard);
+}
+
 }  // namespace
 }  // namespace tcsolve::test
