@@ -14,6 +14,12 @@ SpmspvWay choose_way(Index tile_rows, Index x_tiles, Index x_tile_count, Offset 
   return double(below) * share < tile_rows ? SpmspvWay::columns : SpmspvWay::rows;
 }
 
+StoredTilesBelow tiles_below(Context& ctx, PatternView const& a) {
+  Context::Entry const entry(ctx);
+  narrow(a.entries, "sparse product by columns: entries");
+  return ctx.visit([&](auto& on) { return tiles_below_csr(on, ctx.arena(), a); });
+}
+
 template <class T>
 void require_multiplies(Context const& ctx, Index rows, Index cols, SparseProduct<T> const& how,
                         SparseVector<T> const& x, SparseVector<T> const& y) {
@@ -39,20 +45,31 @@ void require_multiplies(Context const& ctx, Index rows, Index cols, SparseProduc
 template <class S, class T>
 SparseProductNotes multiply_sparse(Context& ctx, CsrView<S> const& a, SparseProduct<T> const& how,
                                    SparseVector<T> const& x, SparseVector<T>& y,
-                                   SpmspvMemory<T>& memory) {
+                                   SpmspvMemory<T>& memory, TilesBelow const& below) {
   Context::Entry const entry(ctx);
   if (a.space != ctx.space())
     throw ShapeError(cat("sparse product: the matrix lies on the ", name(a.space),
                          ", the Context computes on the ", name(ctx.space())));
   require_multiplies(ctx, a.rows, a.cols, how, x, y);
-  if (how.way == SpmspvWay::columns || how.way == SpmspvWay::dense)
+  if (how.op != Op::none)
+    throw Unsupported("sparse product: a CSR view has no transpose; a CsrOperator keeps one");
+  if (how.way == SpmspvWay::dense)
     throw Unsupported(
-        "sparse product: csr goes by rows; a format with tiles goes by columns and has a dense "
-        "product");
+        "sparse product: a dense product of csr adds a row in another order than a sparse one; go "
+        "by rows or by columns, or take a format with tiles");
+  if (how.way == SpmspvWay::columns && below.starts == nullptr)
+    throw Unsupported("sparse product: csr goes by columns where tiles_below() is given");
+  constexpr Index side = TilesBelow::side;
+  SpmspvWay way = how.way;
+  if (way == SpmspvWay::automatic && below.starts != nullptr)
+    way = choose_way(a.rows / side + (a.rows % side != 0), x.tiles(),
+                     static_cast<Index>(x.view().tile_count()), below.count, how.semiring);
+  TilesBelow const by = way == SpmspvWay::columns ? below : TilesBelow{};
   SparseProductNotes notes;
   y.change([&](SparseVectorArrays<T>& arrays) {
-    notes = ctx.visit(
-        [&](auto& on) { return spmspv_csr(on, ctx.arena(), a, how, x.view(), arrays, memory); });
+    notes = ctx.visit([&](auto& on) {
+      return spmspv_csr(on, ctx.arena(), a, by, how, x.view(), arrays, memory);
+    });
   });
   return notes;
 }
@@ -72,7 +89,7 @@ Index update_residual(Context& ctx, CsrView<S> const& a, SparseVector<T> const& 
 #define TCSOLVE_INSTANTIATE(S, T)                                                   \
   template SparseProductNotes multiply_sparse<S, T>(                                \
       Context&, CsrView<S> const&, SparseProduct<T> const&, SparseVector<T> const&, \
-      SparseVector<T>&, SpmspvMemory<T>&);                                          \
+      SparseVector<T>&, SpmspvMemory<T>&, TilesBelow const&);                       \
   template Index update_residual<S, T>(Context&, CsrView<S> const&, SparseVector<T> const&, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE

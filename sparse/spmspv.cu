@@ -4,15 +4,21 @@
 #include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/sparse/spmspv_backends.hpp>
 #include <tcsolve/sparse/spmspv_build.hpp>
+#include <tcsolve/sparse/tiles_below_build.hpp>
 
 namespace tcsolve::cuda {
 
+StoredTilesBelow tiles_below_csr(Device& device, Arena& arena, PatternView const& a) {
+  Converter on(device, arena);
+  return sparse::tiles_below_csr(on, a);
+}
 template <class S, class T>
 SparseProductNotes spmspv_csr(Device& device, Arena& arena, CsrView<S> const& a,
-                              SparseProduct<T> const& how, SparseVectorView<T> const& x,
-                              SparseVectorArrays<T>& y, SpmspvMemory<T>& memory) {
+                              TilesBelow const& below, SparseProduct<T> const& how,
+                              SparseVectorView<T> const& x, SparseVectorArrays<T>& y,
+                              SpmspvMemory<T>& memory) {
   SteppingConverter on(device, arena);
-  return spmspv::multiply<T>(on, a, a.rows, {}, nullptr, how, x, y, memory);
+  return spmspv::multiply<T>(on, a, a.rows, below, nullptr, how, x, y, memory);
 }
 template <class T>
 void subtract_sparse(Device& device, Arena& arena, SparseVectorView<T> const& y, Out<T> r) {
@@ -20,10 +26,10 @@ void subtract_sparse(Device& device, Arena& arena, SparseVectorView<T> const& y,
   on.each(std::int64_t{y.tiles} * y.side, spmspv::Subtract<T>{y, r});
 }
 
-#define TCSOLVE_INSTANTIATE(S, T)                                                              \
-  template SparseProductNotes spmspv_csr<S, T>(                                                \
-      Device&, Arena&, CsrView<S> const&, SparseProduct<T> const&, SparseVectorView<T> const&, \
-      SparseVectorArrays<T>&, SpmspvMemory<T>&);
+#define TCSOLVE_INSTANTIATE(S, T)                                                     \
+  template SparseProductNotes spmspv_csr<S, T>(                                       \
+      Device&, Arena&, CsrView<S> const&, TilesBelow const&, SparseProduct<T> const&, \
+      SparseVectorView<T> const&, SparseVectorArrays<T>&, SpmspvMemory<T>&);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 template void subtract_sparse<double>(Device&, Arena&, SparseVectorView<double> const&,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// y = alpha A x + beta y with x and y sparse: TileSpMSpV (Ji et al. 2022, section 3.3).
+/// y = alpha op(A) x + beta y with x and y sparse: TileSpMSpV (Ji et al. 2022, section 3.3).
 ///
 ///     A  [ 1 2 . . | . . ]   x  tile 0: 5 at 1       y  tile 0: 10 at 0, 15 at 1
 ///        [ . 3 . . | . . ]      tile 1: none            tile 1: none
@@ -23,7 +23,7 @@
 #include <memory>
 #include <string_view>
 
-#include <tcsolve/core/csr_view.hpp>
+#include <tcsolve/matrix/csr_arrays.hpp>
 #include <tcsolve/sparse/sparse_vector.hpp>
 
 namespace tcsolve {
@@ -43,6 +43,7 @@ constexpr auto names(SpmspvWay) {
 
 template <class T>
 struct SparseProduct {
+  Op op = Op::none;             ///< transpose: rows of A^T, which the operator then keeps
   T alpha = T(1), beta = T(0);  ///< of or_and and min_first alpha is 1, beta 0 or 1
   Semiring semiring = Semiring::plus_times;
   SparseVector<T> const* mask = nullptr;  ///< rows that are no entries of it are none of y, neither
@@ -64,6 +65,15 @@ struct TilesBelow {
   Offset count = 0;
   static constexpr int side = 16;
 };
+
+/// The same with its memory, in one space.
+struct StoredTilesBelow {
+  TilesBelow view;
+  Array<Index> starts, rows;
+};
+/// Of a CSR matrix of at most 2^31 - 1 entries in the Context's space, else it throws SizeError.
+/// Cost: two walks over the pattern, a sort of its tiles; 4 bytes a tile.
+StoredTilesBelow tiles_below(Context&, PatternView const& a);
 
 /// Which way a product takes, by how many tiles there are (docs/results/sparse-vectors-h100.md).
 ///
@@ -91,16 +101,19 @@ struct SpmspvMemory {
   bool clean = true;                           ///< false: a product did not come to its end
 };
 
-/// y = alpha A x + beta y of a matrix in CSR, by rows: for one that is in no format with tiles. y's
-/// arrays grow where there is no room for its tiles, and stay.
+/// y = alpha A x + beta y of a matrix in CSR: by rows, or by columns where `below` is given
+/// (tiles_below()). There is no dense way: a dense CSR product adds a row in another order, so that
+/// the bits would tell which way was taken. y's arrays grow where there is no room for its tiles,
+/// and stay.
 ///
 ///   throws ShapeError where extents, sides or spaces differ, or alpha and beta do not go with the
-///          semiring; after a DeviceError or a MemoryError y is of no use
+///          semiring; Unsupported for `dense`, for columns without `below` and for the transpose
+///          (CsrOperator keeps it); after a DeviceError or a MemoryError y is of no use
 ///   cost   the columns of A, and the values where they meet x
 template <class S, class T>
 SparseProductNotes multiply_sparse(Context&, CsrView<S> const& a, SparseProduct<T> const& how,
                                    SparseVector<T> const& x, SparseVector<T>& y,
-                                   SpmspvMemory<T>& memory);
+                                   SpmspvMemory<T>& memory, TilesBelow const& below = {});
 template <class S, class T>
 SparseProductNotes multiply_sparse(Context& ctx, CsrView<S> const& a, SparseProduct<T> const& how,
                                    SparseVector<T> const& x, SparseVector<T>& y) {
@@ -114,7 +127,7 @@ SparseProductNotes multiply_sparse(Context& ctx, CsrView<S> const& a, SparseProd
 template <class S, class T>
 Index update_residual(Context&, CsrView<S> const& a, SparseVector<T> const& dx, Out<T> r);
 
-/// Throws what multiply_sparse() throws.
+/// Throws what multiply_sparse() throws of an op(A) of rows x cols.
 template <class T>
 void require_multiplies(Context const&, Index rows, Index cols, SparseProduct<T> const& how,
                         SparseVector<T> const& x, SparseVector<T> const& y);

@@ -6,18 +6,20 @@
 
 namespace tcsolve {
 namespace host {
+StoredTilesBelow tiles_below_csr(Host&, Arena&, PatternView const& a);
 template <class S, class T>
-SparseProductNotes spmspv_csr(Host&, Arena&, CsrView<S> const& a, SparseProduct<T> const& how,
-                              SparseVectorView<T> const& x, SparseVectorArrays<T>& y,
-                              SpmspvMemory<T>& memory);
+SparseProductNotes spmspv_csr(Host&, Arena&, CsrView<S> const& a, TilesBelow const& below,
+                              SparseProduct<T> const& how, SparseVectorView<T> const& x,
+                              SparseVectorArrays<T>& y, SpmspvMemory<T>& memory);
 template <class T>
 void subtract_sparse(Host&, Arena&, SparseVectorView<T> const& y, Out<T> r);
 }  // namespace host
 namespace cuda {
+StoredTilesBelow tiles_below_csr(Device&, Arena&, PatternView const& a);
 template <class S, class T>
-SparseProductNotes spmspv_csr(Device&, Arena&, CsrView<S> const& a, SparseProduct<T> const& how,
-                              SparseVectorView<T> const& x, SparseVectorArrays<T>& y,
-                              SpmspvMemory<T>& memory);
+SparseProductNotes spmspv_csr(Device&, Arena&, CsrView<S> const& a, TilesBelow const& below,
+                              SparseProduct<T> const& how, SparseVectorView<T> const& x,
+                              SparseVectorArrays<T>& y, SpmspvMemory<T>& memory);
 template <class T>
 void subtract_sparse(Device&, Arena&, SparseVectorView<T> const& y, Out<T> r);
 }  // namespace cuda

@@ -4,15 +4,20 @@
 #include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/sparse/spmspv_backends.hpp>
 #include <tcsolve/sparse/spmspv_build.hpp>
+#include <tcsolve/sparse/tiles_below_build.hpp>
 
 namespace tcsolve::host {
 
-template <class S, class T>
-SparseProductNotes spmspv_csr(Host&, Arena& arena, CsrView<S> const& a, SparseProduct<T> const& how,
-                              SparseVectorView<T> const& x, SparseVectorArrays<T>& y,
-                              SpmspvMemory<T>& memory) {
+StoredTilesBelow tiles_below_csr(Host&, Arena& arena, PatternView const& a) {
   Converter on(arena);
-  return spmspv::multiply<T>(on, a, a.rows, {}, nullptr, how, x, y, memory);
+  return sparse::tiles_below_csr(on, a);
+}
+template <class S, class T>
+SparseProductNotes spmspv_csr(Host&, Arena& arena, CsrView<S> const& a, TilesBelow const& below,
+                              SparseProduct<T> const& how, SparseVectorView<T> const& x,
+                              SparseVectorArrays<T>& y, SpmspvMemory<T>& memory) {
+  Converter on(arena);
+  return spmspv::multiply<T>(on, a, a.rows, below, nullptr, how, x, y, memory);
 }
 template <class T>
 void subtract_sparse(Host&, Arena& arena, SparseVectorView<T> const& y, Out<T> r) {
@@ -20,10 +25,10 @@ void subtract_sparse(Host&, Arena& arena, SparseVectorView<T> const& y, Out<T> r
   on.each(std::int64_t{y.tiles} * y.side, spmspv::Subtract<T>{y, r});
 }
 
-#define TCSOLVE_INSTANTIATE(S, T)                                                            \
-  template SparseProductNotes spmspv_csr<S, T>(                                              \
-      Host&, Arena&, CsrView<S> const&, SparseProduct<T> const&, SparseVectorView<T> const&, \
-      SparseVectorArrays<T>&, SpmspvMemory<T>&);
+#define TCSOLVE_INSTANTIATE(S, T)                                                   \
+  template SparseProductNotes spmspv_csr<S, T>(                                     \
+      Host&, Arena&, CsrView<S> const&, TilesBelow const&, SparseProduct<T> const&, \
+      SparseVectorView<T> const&, SparseVectorArrays<T>&, SpmspvMemory<T>&);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 template void subtract_sparse<double>(Host&, Arena&, SparseVectorView<double> const&, Out<double>);

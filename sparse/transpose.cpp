@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/sparse/transpose.hpp>
 
+#include <tcsolve/kernels/value_pairs.hpp>
+
 namespace tcsolve::sparse {
 
 Transpose::Transpose(Context& ctx, PatternView const& a) {
@@ -22,9 +24,10 @@ CsrStorage<T> transposed(Context& ctx, CsrView<T> const& a) {
   return stored(ctx, std::move(plan).release(), std::move(values));
 }
 
-template void Transpose::values<double>(Context&, double const*, double*) const;
-template void Transpose::values<float>(Context&, float const*, float*) const;
-template CsrStorage<double> transposed<double>(Context&, CsrView<double> const&);
-template CsrStorage<float> transposed<float>(Context&, CsrView<float> const&);
+#define TCSOLVE_INSTANTIATE(T)                                      \
+  template void Transpose::values<T>(Context&, T const*, T*) const; \
+  template CsrStorage<T> transposed<T>(Context&, CsrView<T> const&);
+TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 }  // namespace tcsolve::sparse

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A^T on the device (sparse/transpose.hpp).
 #include <tcsolve/kernels/cuda/convert.cuh>
+#include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/sparse/transpose_build.hpp>
 
 namespace tcsolve::cuda {
@@ -20,8 +21,7 @@ void transpose_values(Device& device, Arena& arena, sparse::TransposedPattern co
 #define TCSOLVE_TRANSPOSE(T)                                                                     \
   template void transpose_values<T>(Device&, Arena&, sparse::TransposedPattern const&, T const*, \
                                     T*);
-TCSOLVE_TRANSPOSE(double)
-TCSOLVE_TRANSPOSE(float)
+TCSOLVE_VALUES(TCSOLVE_TRANSPOSE)
 #undef TCSOLVE_TRANSPOSE
 
 }  // namespace tcsolve::cuda

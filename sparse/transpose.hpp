@@ -43,7 +43,7 @@ class Transpose {
            double(made_.wide_source.bytes());
   }
   /// to_k = from_(source_k): the values (entries) of A, in the Context's space, as those of A^T. T
-  /// is double or float.
+  /// is any type that values are stored in.
   template <class T>
   void values(Context&, T const* from, T* to) const;
 

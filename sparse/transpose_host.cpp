@@ -15,6 +15,7 @@
 
 #include <tcsolve/core/parallel.hpp>
 #include <tcsolve/kernels/host/convert.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/sparse/transpose_build.hpp>
 
 namespace tcsolve::host {
@@ -128,8 +129,7 @@ void transpose_values(Host&, Arena& arena, sparse::TransposedPattern const& made
 
 #define TCSOLVE_TRANSPOSE(T) \
   template void transpose_values<T>(Host&, Arena&, sparse::TransposedPattern const&, T const*, T*);
-TCSOLVE_TRANSPOSE(double)
-TCSOLVE_TRANSPOSE(float)
+TCSOLVE_VALUES(TCSOLVE_TRANSPOSE)
 #undef TCSOLVE_TRANSPOSE
 
 }  // namespace tcsolve::host

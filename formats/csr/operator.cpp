@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include <tcsolve/formats/csr/ops.hpp>
@@ -160,15 +161,7 @@ void CsrOperator<T, S>::prepare(Context& ctx, Op op) const {
       transposed_ = std::make_unique<Side>(ctx, CsrStorage<S>(ctx, transpose(a)));
       return;
     }
-    if constexpr (std::is_same_v<S, double> || std::is_same_v<S, float>) {
-      transposed_ = std::make_unique<Side>(ctx, sparse::transposed<S>(ctx, a));
-    } else {
-      Array<S> values(ctx.space(), static_cast<std::size_t>(a.entries));
-      CsrStorage<S> at =
-          sparse::stored(ctx, sparse::Transpose(ctx, a).release(), std::move(values));
-      fill_transpose(ctx, a, at);
-      transposed_ = std::make_unique<Side>(ctx, std::move(at));
-    }
+    transposed_ = std::make_unique<Side>(ctx, sparse::transposed<S>(ctx, a));
   });
 }
 
@@ -202,6 +195,27 @@ template <class T, class S>
 void CsrOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
                                      double* sigma) const {
   product(ctx, side_, alpha, x, T(0), y, sigma);
+}
+
+template <class T, class S>
+SparseProductNotes CsrOperator<T, S>::multiply_sparse(Context& ctx, SparseProduct<T> const& how,
+                                                      SparseVector<T> const& x,
+                                                      SparseVector<T>& y) const {
+  Context::Entry const entry(ctx);
+  bool const turned = how.op != Op::none;
+  auto const [rows, cols] =
+      turned ? std::pair(view().cols, view().rows) : std::pair(view().rows, view().cols);
+  require_multiplies(ctx, rows, cols, how, x, y);
+  prepare(ctx, how.op);
+  Side const& side = turned ? *transposed_ : side_;
+  CsrView<S> const& a = side.matrix.view();
+  bool const wide = a.entries > std::numeric_limits<Index>::max();
+  bool const may_go_by_columns =
+      how.way == SpmspvWay::columns || (how.way == SpmspvWay::automatic && !wide && x.tiles() > 0);
+  if (may_go_by_columns && side.below.view.starts == nullptr) side.below = tiles_below(ctx, a);
+  SparseProduct<T> straight = how;
+  straight.op = Op::none;
+  return tcsolve::multiply_sparse(ctx, a, straight, x, y, memory_, side.below.view);
 }
 
 template <class T, class S>

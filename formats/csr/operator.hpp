@@ -9,6 +9,7 @@
 #include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
+#include <tcsolve/operators/multiplies_sparse.hpp>
 
 namespace tcsolve {
 
@@ -17,10 +18,13 @@ namespace tcsolve {
 ///   host   FP64 accumulation;  device  accumulation in T
 ///   bytes  entries (sizeof(S) + 4) + 4 or 8 (rows + 1) + k sizeof(T) (rows + cols)
 ///   op     A^T is stored as a CSR matrix of its own when it is first asked for
+///   sparse x   by rows and by columns (sparse/spmspv.hpp), the same bits; from the first on that
+///   may
+///              go by columns 4 bytes a tile of 16 x 16 that has entries, and sizeof(T) + 1 a row
 ///
 /// With CUDA, work that was submitted must finish before the operator is destroyed.
 template <class T, class S = T>
-class CsrOperator final : public LinearOperator<T> {
+class CsrOperator final : public LinearOperator<T>, public MultipliesSparse<T> {
  public:
   /// Copies `a`, or uses its arrays where they lie: then they stay as long as the operator, and go
   /// in without a copy when they are in the Context's space. A matrix on the host is looked through
@@ -36,6 +40,8 @@ class CsrOperator final : public LinearOperator<T> {
   Traits traits() const override;
   Cost cost(Index k) const override;
   std::string name() const override { return "csr"; }
+  SparseProductNotes multiply_sparse(Context&, SparseProduct<T> const& how,
+                                     SparseVector<T> const& x, SparseVector<T>& y) const override;
   /// ||A||_inf, taken once from the stored values.
   double norm_estimate() const override { return norm_; }
   bool sums_exactly() const override { return all_double; }
@@ -65,13 +71,15 @@ class CsrOperator final : public LinearOperator<T> {
     CsrParts<S> parts() const;
     CsrStorage<S> matrix;
     Array<Index> row, start;
-    mutable Array<T> sums;  // one of each part
+    mutable Array<T> sums;           // one of each part
+    mutable StoredTilesBelow below;  // of products with sparse vectors
   };
   static void product(Context&, Side const&, T alpha, In<T> x, T beta, Out<T> y, double* sigma);
   Side side_;
   double norm_ = 0;
   mutable std::once_flag transposed_once_;
   mutable std::unique_ptr<Side> transposed_;  // on demand
+  mutable SpmspvMemory<T> memory_;            // of one product at a time
 };
 
 }  // namespace tcsolve

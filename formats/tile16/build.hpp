@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/// CSR to tiles, new values, and tile rows below tile columns, written once for both backends
-/// (kernels/convert.hpp). A warp walks a tile row twice, first to count, then to write.
+/// CSR to tiles and back, new values, and tile rows below tile columns, written once for both
+/// backends (kernels/convert.hpp). A warp walks a tile row twice, first to count, then to write.
 #pragma once
 
-#include <tcsolve/formats/tile16/tile16.hpp>
+#include <tcsolve/formats/tile16/lines.hpp>
 #include <tcsolve/sparse/pattern_build.hpp>
-#include <tcsolve/sparse/tile_walk.hpp>
+#include <tcsolve/sparse/tiles_below_build.hpp>
 
 namespace tcsolve::tile16 {
 
@@ -234,28 +234,65 @@ struct ListRest {
                     row[a.tiles + k] = static_cast<Index>(i / side);
   }
 };
-struct ColumnStarts {
-  std::uint32_t const* sorted;
-  std::int64_t n;
-  Index* starts;
-  TCSOLVE_HD void operator()(std::int64_t J) const {
-    starts[J] =
-        static_cast<Index>(sparse::first_not_below(sorted, n, static_cast<std::uint32_t>(J)));
+template <class On, class S>
+StoredTilesBelow below(On& on, Tile16View<S> const& a) {
+  return sparse::tiles_below(on, a.cols, a.tiles + (a.entries - a.packed),
+                             [&](std::uint32_t* key, Index* row) {
+                               on.each(a.tile_rows, ListTiles<S>{a, key, row});
+                               if (a.rest_start != nullptr)
+                                 on.each(a.rows, ListRest<S>{a, key, row});
+                             });
+}
+
+/// Rows as CSR has them: counted, then tiles and rest merged by ascending column.
+template <class S>
+struct CountRow {
+  Tile16View<S> a;
+  std::int32_t* count;
+  TCSOLVE_HD void operator()(std::int64_t i) const {
+    std::uint32_t entries = 0;
+    for (std::uint32_t t = a.start[i / side]; t < a.start[i / side + 1]; ++t) {
+      Tile16Row const row = row_of(a, t, static_cast<int>(i % side));
+      entries += row.end - row.begin;
+    }
+    if (a.rest_start != nullptr) entries += a.rest_start[i + 1] - a.rest_start[i];
+    count[i] = static_cast<std::int32_t>(entries);
+  }
+};
+template <class S>
+struct WriteRow {
+  Tile16View<S> a;
+  std::int32_t const* offsets;
+  Index* columns;
+  S* values;
+  TCSOLVE_HD void operator()(std::int64_t i) const {
+    std::int64_t at = offsets[i];
+    std::uint32_t rest = a.rest_start != nullptr ? a.rest_start[i] : 0;
+    std::uint32_t const rest_end = a.rest_start != nullptr ? a.rest_start[i + 1] : 0;
+    for (std::uint32_t t = a.start[i / side]; t < a.start[i / side + 1]; ++t) {
+      Index const first = a.column[t] * side;
+      for (; rest < rest_end && a.rest_columns[rest] < first; ++rest, ++at)
+        columns[at] = a.rest_columns[rest], values[at] = a.rest_values[rest];
+      Tile16Row const row = row_of(a, t, static_cast<int>(i % side));
+      for (std::uint32_t k = row.begin; k < row.end; ++k, ++at)
+        columns[at] = first + (a.places[k] & 15), values[at] = a.values[k];
+    }
+    for (; rest < rest_end; ++rest, ++at)
+      columns[at] = a.rest_columns[rest], values[at] = a.rest_values[rest];
   }
 };
 template <class On, class S>
-Tile16Below below(On& on, Tile16View<S> const& a) {
-  Tile16Below made;
-  Index const columns = a.cols / side + (a.cols % side != 0);
-  std::int64_t const count = a.tiles + (a.entries - a.packed);
-  auto* const key = on.template take<std::uint32_t>(static_cast<std::size_t>(count));
-  made.rows = Array<Index>(on.space(), static_cast<std::size_t>(count));
-  made.starts = Array<Index>(on.space(), static_cast<std::size_t>(columns) + 1);
-  on.each(a.tile_rows, ListTiles<S>{a, key, made.rows.data()});
-  if (a.rest_start != nullptr) on.each(a.rows, ListRest<S>{a, key, made.rows.data()});
-  on.sort(key, made.rows.data(), count, static_cast<std::uint32_t>(columns));
-  on.each(columns + std::int64_t{1}, ColumnStarts{key, count, made.starts.data()});
-  made.view = {made.starts.data(), made.rows.data(), count};
+CsrArrays<S> entries(On& on, Tile16View<S> const& a) {
+  CsrArrays<S> made;
+  auto* const count = on.template take<std::int32_t>(static_cast<std::size_t>(a.rows) + 1);
+  made.narrow_offsets = Array<std::int32_t>(on.space(), static_cast<std::size_t>(a.rows) + 1);
+  made.columns = Array<Index>(on.space(), static_cast<std::size_t>(a.entries));
+  made.values = Array<S>(on.space(), static_cast<std::size_t>(a.entries));
+  on.clear(count + a.rows, 1);
+  on.each(a.rows, CountRow<S>{a, count});
+  on.scan(count, made.narrow_offsets.data(), a.rows + std::int64_t{1}, Plus{});
+  on.each(a.rows,
+          WriteRow<S>{a, made.narrow_offsets.data(), made.columns.data(), made.values.data()});
   return made;
 }
 

@@ -21,7 +21,12 @@ void refill_tile16(Device& device, Arena& arena, CsrView<S> const& a, Tile16Arra
   tile16::refill(on, a, m);
 }
 template <class S>
-Tile16Below below_tile16(Device& device, Arena& arena, Tile16View<S> const& a) {
+CsrArrays<S> entries_tile16(Device& device, Arena& arena, Tile16View<S> const& a) {
+  Converter on(device, arena);
+  return tile16::entries(on, a);
+}
+template <class S>
+StoredTilesBelow below_tile16(Device& device, Arena& arena, Tile16View<S> const& a) {
   Converter on(device, arena);
   return tile16::below(on, a);
 }
@@ -38,7 +43,8 @@ SparseProductNotes spmspv_tile16(Device& device, Arena& arena, Tile16View<S> con
   template Tile16Arrays<S> build_tile16<S>(Device&, Arena&, CsrView<S> const&,          \
                                            Tile16Tuning const&);                        \
   template void refill_tile16<S>(Device&, Arena&, CsrView<S> const&, Tile16Arrays<S>&); \
-  template Tile16Below below_tile16<S>(Device&, Arena&, Tile16View<S> const&);
+  template CsrArrays<S> entries_tile16<S>(Device&, Arena&, Tile16View<S> const&);       \
+  template StoredTilesBelow below_tile16<S>(Device&, Arena&, Tile16View<S> const&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 #define TCSOLVE_INSTANTIATE(S, T)                                                                  \

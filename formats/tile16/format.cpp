@@ -39,7 +39,7 @@ Format tile16_format() {
       .name = "tile16",
       .doc =
           "tiles of 16 x 16 with one byte an index (TileSpMSpV); for products of sparse vectors; "
-          "no transpose",
+          "no transpose of dense ones",
       .can = {.dot = true},
       .refuses = refuses,
       .layout = layout,

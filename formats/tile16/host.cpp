@@ -21,7 +21,12 @@ void refill_tile16(Host&, Arena& arena, CsrView<S> const& a, Tile16Arrays<S>& m)
   tile16::refill(on, a, m);
 }
 template <class S>
-Tile16Below below_tile16(Host&, Arena& arena, Tile16View<S> const& a) {
+CsrArrays<S> entries_tile16(Host&, Arena& arena, Tile16View<S> const& a) {
+  Converter on(arena);
+  return tile16::entries(on, a);
+}
+template <class S>
+StoredTilesBelow below_tile16(Host&, Arena& arena, Tile16View<S> const& a) {
   Converter on(arena);
   return tile16::below(on, a);
 }
@@ -37,7 +42,8 @@ SparseProductNotes spmspv_tile16(Host&, Arena& arena, Tile16View<S> const& a,
 #define TCSOLVE_INSTANTIATE(S)                                                                     \
   template Tile16Arrays<S> build_tile16<S>(Host&, Arena&, CsrView<S> const&, Tile16Tuning const&); \
   template void refill_tile16<S>(Host&, Arena&, CsrView<S> const&, Tile16Arrays<S>&);              \
-  template Tile16Below below_tile16<S>(Host&, Arena&, Tile16View<S> const&);
+  template CsrArrays<S> entries_tile16<S>(Host&, Arena&, Tile16View<S> const&);                    \
+  template StoredTilesBelow below_tile16<S>(Host&, Arena&, Tile16View<S> const&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 #define TCSOLVE_INSTANTIATE(S, T)                                                                \

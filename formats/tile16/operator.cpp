@@ -26,8 +26,12 @@ SparseProductNotes Tile16Operator<T, S>::multiply_sparse(Context& ctx, SparsePro
                                                          SparseVector<T> const& x,
                                                          SparseVector<T>& y) const {
   Context::Entry const entry(ctx);
-  Tile16View<S> const& a = this->matrix().view();
-  require_multiplies(ctx, a.rows, a.cols, how, x, y);
+  bool const turned = how.op != Op::none;
+  Tile16View<S> const& stored = this->matrix().view();
+  require_multiplies(ctx, turned ? stored.cols : stored.rows, turned ? stored.rows : stored.cols,
+                     how, x, y);
+  Tile16View<S> const& a = turned ? this->matrix().transposed(ctx).view() : stored;
+  StoredTilesBelow& stored_below = turned ? below_transposed_ : below_;
   Offset const below = a.tiles + (a.entries - a.packed);
   SpmspvWay const way =
       how.way != SpmspvWay::automatic
@@ -42,15 +46,17 @@ SparseProductNotes Tile16Operator<T, S>::multiply_sparse(Context& ctx, SparsePro
     };
     make(dense_x_, a.cols), make(dense_sums_, a.rows);
     x.to_dense(ctx, dense_x_.view());
-    do_apply(ctx, T(1), dense_x_, T(0), dense_sums_, Op::none);
+    submit(ctx, Tile16Multiply<S, T>{std::int64_t{a.rows}, T(1), a, std::as_const(dense_x_).view(),
+                                     T(0), dense_sums_.view()});
     sums = dense_sums_.view().data;
   }
   SparseProductNotes notes;
   y.change([&](SparseVectorArrays<T>& arrays) {
     notes = ctx.visit([&](auto& on) {
-      if (by_columns && below_.view.starts == nullptr) below_ = below_tile16(on, ctx.arena(), a);
-      return spmspv_tile16(on, ctx.arena(), a, by_columns ? below_.view : TilesBelow{}, sums, how,
-                           x.view(), arrays, memory_);
+      if (by_columns && stored_below.view.starts == nullptr)
+        stored_below = below_tile16(on, ctx.arena(), a);
+      return spmspv_tile16(on, ctx.arena(), a, by_columns ? stored_below.view : TilesBelow{}, sums,
+                           how, x.view(), arrays, memory_);
     });
   });
   // A matrix without rows has no sums, and any way is the right one.

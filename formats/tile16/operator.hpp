@@ -9,7 +9,8 @@
 
 namespace tcsolve {
 
-/// y = alpha A x + beta y with values stored as S, vectors and sums of T. No transpose.
+/// y = alpha A x + beta y with values stored as S, vectors and sums of T. Of sparse vectors also
+/// y = alpha A^T x + beta y, by A^T in tiles, which is stored from the first such product on.
 ///
 ///   bytes    formats/tile16/tile16.hpp; of sparse vectors those of the tiles that meet x
 ///   memory   for sparse vectors, from the first on: 4 bytes a tile and an entry of the rest, and
@@ -31,7 +32,7 @@ class Tile16Operator final : public ConvertedOperator<T, S, Tile16<S>>, public M
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
 
   // One product runs at a time, as Context's rule is.
-  mutable Tile16Below below_;
+  mutable StoredTilesBelow below_, below_transposed_;
   mutable SpmspvMemory<T> memory_;
   mutable Vector<T> dense_x_, dense_sums_;
 };

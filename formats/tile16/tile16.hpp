@@ -18,10 +18,12 @@
 /// + rows / 4 + 4 rows where there is a rest. A tile pays from seven entries on.
 #pragma once
 
+#include <memory>
+
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/core/half.hpp>
-#include <tcsolve/matrix/csr.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/sparse/spmspv.hpp>
 
 namespace tcsolve {
@@ -58,22 +60,17 @@ struct Tile16Arrays {
   Array<S> values, rest_values;
 };
 
-/// Which tile rows a tile column has entries in, and their memory: made for the first product with
-/// a sparse vector.
-struct Tile16Below {
-  TilesBelow view;
-  Array<Index> starts, rows;
-};
-
-// The conversion (build.hpp), the same pattern with new values, and what products of sparse vectors
-// need, on each backend.
+// The conversion (build.hpp) and back, the same pattern with new values, and what products of
+// sparse vectors need, on each backend.
 namespace host {
 template <class S>
 Tile16Arrays<S> build_tile16(Host&, Arena&, CsrView<S> const& a, Tile16Tuning const&);
 template <class S>
 void refill_tile16(Host&, Arena&, CsrView<S> const& a, Tile16Arrays<S>&);
 template <class S>
-Tile16Below below_tile16(Host&, Arena&, Tile16View<S> const&);
+CsrArrays<S> entries_tile16(Host&, Arena&, Tile16View<S> const&);
+template <class S>
+StoredTilesBelow below_tile16(Host&, Arena&, Tile16View<S> const&);
 template <class S, class T>
 SparseProductNotes spmspv_tile16(Host&, Arena&, Tile16View<S> const&, TilesBelow const&,
                                  T const* sums, SparseProduct<T> const&,
@@ -86,7 +83,9 @@ Tile16Arrays<S> build_tile16(Device&, Arena&, CsrView<S> const& a, Tile16Tuning 
 template <class S>
 void refill_tile16(Device&, Arena&, CsrView<S> const& a, Tile16Arrays<S>&);
 template <class S>
-Tile16Below below_tile16(Device&, Arena&, Tile16View<S> const&);
+CsrArrays<S> entries_tile16(Device&, Arena&, Tile16View<S> const&);
+template <class S>
+StoredTilesBelow below_tile16(Device&, Arena&, Tile16View<S> const&);
 template <class S, class T>
 SparseProductNotes spmspv_tile16(Device&, Arena&, Tile16View<S> const&, TilesBelow const&,
                                  T const* sums, SparseProduct<T> const&,
@@ -108,11 +107,18 @@ class Tile16 {
   Tile16Arrays<S> const& arrays() const { return arrays_; }
   /// Canonical CSR on the host, the matrix that went in.
   Csr<S> to_csr(Context&) const;
+  /// A^T in tiles of the same tuning: made when it is first asked for, on the device where A lies
+  /// there, and anew after update_values(). Of scratch, 2 (sizeof(S) + 4) + 24 bytes an entry.
+  Tile16 const& transposed(Context&) const;
+  /// Of A alone.
   std::size_t bytes() const;
   Offset stored() const { return view().entries; }
 
  private:
+  CsrStorage<S> entries(Context&) const;
+  Tile16Tuning tuning_;
   Tile16Arrays<S> arrays_;
+  mutable std::unique_ptr<Tile16> transposed_;
 };
 
 }  // namespace tcsolve

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Tiles of 16 x 16 inside: there and back, the same arrays from host and device, the drawn kind of
-/// example, products of sparse vectors both ways. Dense products are in operator_contract.cpp with
-/// all other formats.
-#include <tcsolve/core/faults.hpp>
+/// example, what its products of sparse vectors have beside those of CSR. The others are in
+/// sparse_products.cpp, dense ones in operator_contract.cpp with all formats.
 #include <tcsolve/formats/tile16/operator.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
@@ -83,58 +82,6 @@ TYPED_TEST(Tile16Contract, TilesOfFewEntriesGoToTheRest) {
     EXPECT_EQ(made.view().rest_start == nullptr, packed == a.entries());
   }
   EXPECT_THROW(Tile16<S>(this->ctx(), there.view(), {.least = 0}), ShapeError);
-}
-
-template <class S, class T>
-void expect_sparse_products(Context& ctx, Csr<double> const& a, Tile16Tuning const& tuning) {
-  Csr<S> const narrow = representable<S>(a);
-  Csr<double> rounded = a;
-  for (std::size_t k = 0; k < rounded.values.size(); ++k)
-    rounded.values[k] = double(narrow.values[k]);
-  CsrStorage<S> const there(ctx, narrow);
-  Tile16Operator<T, S> const tiles(ctx, there.view(), tuning);
-  expect_products<T>(ctx, rounded,
-                     {SpmspvWay::rows, SpmspvWay::columns, SpmspvWay::dense, SpmspvWay::automatic},
-                     [&](SparseProduct<T> how, auto const& x, auto& y) {
-                       bool const dense = how.way == SpmspvWay::dense;
-                       if (dense && how.semiring != Semiring::plus_times) {
-                         EXPECT_THROW(multiply_sparse<T>(ctx, tiles, how, x, y), Unsupported);
-                         how.way = SpmspvWay::rows;
-                       }
-                       SparseProductNotes const notes = multiply_sparse<T>(ctx, tiles, how, x, y);
-                       if (how.way != SpmspvWay::automatic) EXPECT_EQ(notes.way, how.way);
-                       EXPECT_EQ(notes.kept, y.tiles());
-                     });
-}
-
-TYPED_TEST(Tile16Contract, SparseProductsAreThoseOfTheDefinition) {
-  using S = typename TestFixture::T;
-  std::vector<Named> list{{"27-point", generate(Poisson27Params{.n = 8})},
-                          {"scattered", random_matrix(700, 500, 6, 4)},
-                          {"hubs", generate(RmatParams{9, 8, Coefficient::random})}};
-  for (Named const& m : adversarial())
-    if (m.matrix.entries() < 3000) list.push_back(m);
-  for (Named const& m : list) {
-    Csr<double> a = m.matrix;
-    for (double& v : a.values) v = std::isfinite(v) ? std::remainder(v, 16.0) : 1;
-    for (Tile16Tuning const& tuning : {Tile16Tuning{}, Tile16Tuning{.least = 1}}) {
-      SCOPED_TRACE(cat(m.name, ", least ", tuning.least));
-      using T = std::conditional_t<std::is_same_v<S, double>, double, float>;
-      expect_sparse_products<S, T>(this->ctx(), a, tuning);
-      if (this->HasFatalFailure()) return;
-    }
-  }
-}
-
-/// Each step as a kernel of its own, where the device runs no cooperative one.
-TYPED_TEST(Tile16Contract, SparseProductsWithoutCooperativeLaunchesAreTheSame) {
-  using S = typename TestFixture::T;
-  using T = std::conditional_t<std::is_same_v<S, double>, double, float>;
-  struct Refused {
-    Refused() { faults::refuse_cooperative_launches(true); }
-    ~Refused() { faults::refuse_cooperative_launches(false); }
-  } const refused;
-  expect_sparse_products<S, T>(this->ctx(), generate(Poisson27Params{.n = 6}), {});
 }
 
 /// By its own choice: few tiles of x by columns, most of them by a dense product, for plus_times.

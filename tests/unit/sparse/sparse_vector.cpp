@@ -103,9 +103,10 @@ TYPED_TEST(SparseVectors, ProductsWithCsrAreThoseOfTheDefinition) {
     Csr<T> narrow{a.rows, a.cols, a.offsets, a.columns, {a.values.begin(), a.values.end()}};
     CsrStorage<T> const there(this->ctx(), narrow);
     SpmspvMemory<T> memory;
-    expect_products<T>(this->ctx(), a, {SpmspvWay::automatic, SpmspvWay::rows},
+    StoredTilesBelow const below = tiles_below(this->ctx(), there.view());
+    expect_products<T>(this->ctx(), a, {SpmspvWay::automatic, SpmspvWay::rows, SpmspvWay::columns},
                        [&](SparseProduct<T> const& how, auto const& x, auto& y) {
-                         multiply_sparse(this->ctx(), there.view(), how, x, y, memory);
+                         multiply_sparse(this->ctx(), there.view(), how, x, y, memory, below.view);
                        });
     if (this->HasFatalFailure()) return;
   }
@@ -163,8 +164,10 @@ TYPED_TEST(SparseVectors, ProductsRefuseByName) {
   refused(wide, {}, "tiles of 32, y of 16");
   refused(x, {.mask = &longer}, "mask has 4 elements");
   refused(x, {.alpha = T(2), .semiring = Semiring::or_and}, "alpha = 1");
-  EXPECT_THROW(multiply_sparse(this->ctx(), there.view(), {.way = SpmspvWay::columns}, x, y),
-               Unsupported);
+  for (SparseProduct<T> const& how :
+       {SparseProduct<T>{.way = SpmspvWay::columns}, SparseProduct<T>{.way = SpmspvWay::dense},
+        SparseProduct<T>{.op = Op::transpose}})
+    EXPECT_THROW(multiply_sparse(this->ctx(), there.view(), how, x, y), Unsupported);
 }
 
 }  // namespace

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Products of sparse vectors by every operator that has them: of A and of A^T, every way, mask and
+/// semiring, against the definition.
+#include <tcsolve/core/faults.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/formats/tile16/operator.hpp>
+#include <tcsolve/io/generate/generators.hpp>
+
+#include <limits>
+
+#include "tests/support/sparse_products.hpp"
+#include "tests/support/tensor_formats.hpp"
+
+namespace tcsolve::test {
+namespace {
+
+template <class P>
+class SparseProducts : public BackendTest<P> {
+ public:
+  using S = typename BackendTest<P>::T;
+  using V = std::conditional_t<std::is_same_v<S, double>, double, float>;
+
+  template <class F>
+  void each_operator(Csr<S> const& a, F const& f) {
+    CsrStorage<S> const there(this->ctx(), a);
+    CsrOperator<V, S> csr(this->ctx(), there.view(), Arrays::copied);
+    Tile16Operator<V, S> tiles(this->ctx(), there.view()),
+        single(this->ctx(), there.view(), {.least = 1});
+    f("csr", csr, false), f("tile16", tiles, true), f("tile16, least 1", single, true);
+  }
+
+  /// Of A and of A^T.
+  void expect_those_of_the_definition(Csr<double> const& a) {
+    Csr<S> const narrow = representable<S>(a);
+    Csr<double> rounded = a;
+    for (std::size_t k = 0; k < rounded.values.size(); ++k)
+      rounded.values[k] = double(narrow.values[k]);
+    each_operator(narrow, [&](std::string const& name, auto const& A, bool has_dense) {
+      for (Op const op : {Op::none, Op::transpose}) {
+        SCOPED_TRACE(cat(name, op == Op::none ? "" : ", transposed"));
+        std::vector<SpmspvWay> ways{SpmspvWay::rows, SpmspvWay::columns, SpmspvWay::automatic};
+        if (has_dense) ways.push_back(SpmspvWay::dense);
+        expect_products<V>(
+            this->ctx(), op == Op::none ? rounded : transpose(rounded.view()), ways,
+            [&](SparseProduct<V> how, auto const& x, auto& y) {
+              how.op = op;
+              if (how.way == SpmspvWay::dense && how.semiring != Semiring::plus_times) {
+                EXPECT_THROW(multiply_sparse<V>(this->ctx(), A, how, x, y), Unsupported);
+                how.way = SpmspvWay::rows;
+              }
+              SparseProductNotes const notes = multiply_sparse<V>(this->ctx(), A, how, x, y);
+              if (how.way != SpmspvWay::automatic) EXPECT_EQ(notes.way, how.way);
+              EXPECT_EQ(notes.kept, y.tiles());
+            });
+        if (testing::Test::HasFatalFailure()) return;
+      }
+    });
+  }
+
+  Sparse<V> product(LinearOperator<V> const& A, SparseProduct<V> const& how, Sparse<V> const& x) {
+    bool const turned = how.op != Op::none;
+    SparseVector<V> y(this->ctx(), turned ? A.cols() : A.rows());
+    multiply_sparse<V>(this->ctx(), A, how,
+                       in_space(this->ctx(), turned ? A.rows() : A.cols(), x, 16), y);
+    return on_host(this->ctx(), y);
+  }
+};
+TYPED_TEST_SUITE(SparseProducts, StoredOnBoth, Label);
+
+TYPED_TEST(SparseProducts, AreThoseOfTheDefinition) {
+  std::vector<Named> list{{"27-point", generate(Poisson27Params{.n = 8})},
+                          {"scattered", random_matrix(700, 500, 6, 4)},
+                          {"hubs", generate(RmatParams{9, 8, Coefficient::random})}};
+  for (Named const& m : adversarial())
+    if (m.matrix.entries() < 3000) list.push_back(m);
+  for (Named const& m : list) {
+    SCOPED_TRACE(m.name);
+    Csr<double> a = m.matrix;
+    for (double& v : a.values) v = std::isfinite(v) ? std::remainder(v, 16.0) : 1;
+    this->expect_those_of_the_definition(a);
+    if (this->HasFatalFailure()) return;
+  }
+}
+
+/// Each step as a kernel of its own, where the device runs no cooperative one.
+TYPED_TEST(SparseProducts, WithoutCooperativeLaunchesAreTheSame) {
+  struct Refused {
+    Refused() { faults::refuse_cooperative_launches(true); }
+    ~Refused() { faults::refuse_cooperative_launches(false); }
+  } const refused;
+  this->expect_those_of_the_definition(generate(Poisson27Params{.n = 6}));
+}
+
+/// Bits, not only values: sums in which an order tells.
+TYPED_TEST(SparseProducts, HaveTheSameBitsInEveryFormatAndRunAndWay) {
+  using S = typename TestFixture::S;
+  using V = typename TestFixture::V;
+  Csr<double> wide = random_matrix(900, 640, 20, 9);
+  for (std::size_t k = 0; k < wide.values.size(); ++k)
+    wide.values[k] *= std::ldexp(1.0, static_cast<int>(k * 7 % 13));
+  Csr<S> const a = representable<S>(wide);
+  for (Op const op : {Op::none, Op::transpose}) {
+    auto x = drawn<V>(op == Op::none ? a.cols : a.rows, 300, false, 8);
+    for (auto& entry : x) entry.second = V(1) / entry.second;
+    Sparse<V> by_csr, by_tiles;
+    this->each_operator(a, [&](std::string const& name, auto const& A, bool) {
+      // Tiles and the rest of a row are two sums in a row; only where all are tiles is it CSR's.
+      Sparse<V>& first = name == "tile16" ? by_tiles : by_csr;
+      for (int run = 0; run < 20; ++run)
+        for (SpmspvWay const way : {SpmspvWay::rows, SpmspvWay::columns}) {
+          auto const got = this->product(A, {.op = op, .way = way}, x);
+          if (first.empty()) first = got;
+          ASSERT_EQ(got, first) << name;
+        }
+    });
+    EXPECT_GT(by_csr.size(), 300u);
+  }
+}
+
+TYPED_TEST(SparseProducts, TheTransposeFollowsNewValues) {
+  using S = typename TestFixture::S;
+  using V = typename TestFixture::V;
+  Csr<double> wide = random_matrix(300, 200, 5, 4);
+  Csr<S> const a = representable<S>(wide);
+  for (double& v : wide.values) v *= 2;
+  Csr<S> const twice = representable<S>(wide);
+  CsrStorage<S> const changed(this->ctx(), twice);
+  auto const x = drawn<V>(a.rows, 30, false, 5);
+  this->each_operator(a, [&](std::string const& name, auto& A, bool) {
+    SCOPED_TRACE(name);
+    auto before = this->product(A, {.op = Op::transpose}, x);
+    ASSERT_FALSE(before.empty());
+    A.update_values(this->ctx(), changed.view());
+    for (auto& entry : before) entry.second *= V(2);
+    EXPECT_EQ(this->product(A, {.op = Op::transpose}, x), before);
+  });
+}
+
+/// By its own choice csr goes by columns where few tiles are met, and has no dense way.
+TYPED_TEST(SparseProducts, CsrChoosesBetweenRowsAndColumns) {
+  using S = typename TestFixture::S;
+  using V = typename TestFixture::V;
+  Csr<S> const a = representable<S>(generate(Poisson27Params{.n = 16}));
+  CsrOperator<V, S> const A(this->ctx(), CsrStorage<S>(this->ctx(), a).view());
+  for (Op const op : {Op::none, Op::transpose}) {
+    auto const way = [&](Index count) {
+      Sparse<V> x;
+      for (Index k = 0; k < count; ++k) x[static_cast<Index>(std::int64_t{a.cols} * k / count)] = 1;
+      SparseVector<V> y(this->ctx(), a.rows);
+      return A.multiply_sparse(this->ctx(), {.op = op}, in_space(this->ctx(), a.cols, x, 16), y)
+          .way;
+    };
+    EXPECT_EQ(way(3), SpmspvWay::columns);
+    EXPECT_EQ(way(a.cols / 2), SpmspvWay::rows);
+  }
+  EXPECT_THROW(this->product(A, {.way = SpmspvWay::dense}, {{0, V(1)}}), Unsupported);
+}
+
+TYPED_TEST(SparseProducts, TheTransposeHasTheExtentsOfTheTranspose) {
+  using S = typename TestFixture::S;
+  using V = typename TestFixture::V;
+  Csr<S> const a = representable<S>(random_matrix(30, 20, 3, 4));
+  this->each_operator(a, [&](std::string const& name, auto const& A, bool) {
+    SCOPED_TRACE(name);
+    SparseVector<V> const x(this->ctx(), 20);
+    SparseVector<V> y(this->ctx(), 30);
+    std::string const text = message_of<ShapeError>(
+        [&] { multiply_sparse<V>(this->ctx(), A, {.op = Op::transpose}, x, y); });
+    EXPECT_NE(text.find("the matrix is 20 x 30; x has 20 elements, y 30"), std::string::npos)
+        << text;
+  });
+}
+
+}  // namespace
+}  // namespace tcsolve::test
