@@ -20,6 +20,8 @@ struct GraphFacts {
   Offset in_tiles = 0, in_rest = 0;  ///< edges both ways, the diagonal included
   Index from = -1;            ///< a pseudo-peripheral vertex of the largest component, from 1
   std::vector<Index> levels;  ///< vertices of each level from there
+  Space searched_on = Space::host;
+  double level_us = 0;  ///< microseconds a level of that search, the median of five
 };
 
 /// Throws ShapeError unless A is square.

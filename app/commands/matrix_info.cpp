@@ -252,7 +252,10 @@ Json graph_json(GraphFacts const& g) {
           {"tiles",
            {{"side", g.tile_side}, {"count", g.tiles}, {"edges", g.in_tiles}, {"rest", g.in_rest}}},
           {"pseudo_peripheral_vertex", g.from > 0 ? Json(g.from) : Json(nullptr)},
-          {"levels", g.levels}};
+          {"levels", g.levels},
+          {"search",
+           {{"on", name(g.searched_on)},
+            {"microseconds_per_level", g.vertices > 0 ? Json(g.level_us) : Json(nullptr)}}}};
 }
 
 std::string info_json(FileFacts const& facts) {

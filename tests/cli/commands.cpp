@@ -152,13 +152,17 @@ TEST_F(Program, InfoKnowsTheGraph) {
   EXPECT_TRUE(has(o.out, "graph           6 vertices, 3 edges of A + A^T")) << o.out;
   EXPECT_TRUE(has(o.out, "components      3, the largest of 3 vertices; 1 of one vertex")) << o.out;
   EXPECT_TRUE(has(o.out, "degrees         least 0, mean 1, most 2")) << o.out;
-  EXPECT_TRUE(has(o.out, "levels          3 from vertex 3, the widest of 1 vertices")) << o.out;
+  EXPECT_TRUE(has(o.out, "levels          3 from vertex 3, the widest of 1 vertices; ")) << o.out;
+  EXPECT_TRUE(has(o.out, " us a level on the ")) << o.out;
   auto const graph =
       nlohmann::json::parse(tcsolve({"info", "a.mtx", "--graph", "--json"}).out)["graph"];
   EXPECT_EQ(graph["components"], 3);
   EXPECT_EQ(graph["largest_component"], 3);
   EXPECT_EQ(graph["pseudo_peripheral_vertex"], 3);
   EXPECT_EQ(graph["levels"], (std::vector<int>{1, 1, 1}));
+  EXPECT_GT(graph["search"]["microseconds_per_level"].get<double>(), 0);
+  std::string const on = graph["search"]["on"];
+  EXPECT_TRUE(on == "host" || on == "device") << on;
   EXPECT_FALSE(nlohmann::json::parse(tcsolve({"info", "a.mtx", "--json"}).out).contains("graph"));
   write_text(folder_ / "b.mtx", "%%MatrixMarket matrix coordinate real general\n2 3 1\n1 1 1\n");
   o = tcsolve({"info", "b.mtx", "--graph"});
