@@ -185,7 +185,8 @@ struct UpdateResidual {
   TCSOLVE_HD void meanwhile(Frame f) const {
     k->update_bounds();
     if (f.state == nullptr) return;
-    if (k->steps != nullptr) k->steps->note(k->a, k->rho_prev > 0 ? k->rho / k->rho_prev : 0.0);
+    if (k->steps != nullptr && f.speaks)  // in one kernel every block has the scalars
+      k->steps->note(k->a, k->rho_prev > 0 ? k->rho / k->rho_prev : 0.0);
     k->before2 = k->reach.worth2(k->rr, k->rho, e, k->largest);
     k->reach.x2 += k->a * k->a * k->pp;
     k->rate = k->rho / k->rr;
