@@ -67,7 +67,9 @@ TEST_F(Cgroups, FirstVersion) {
 
 TEST(HostMemory, LimitsOfTheProcessCount) {
   std::int64_t whole = 0, resident = 0, shared = 0, text = 0, library = 0, data = 0;
-  std::ifstream("/proc/self/statm") >> whole >> resident >> shared >> text >> library >> data;
+  // It stays open: its buffer is part of the process that it tells of.
+  std::ifstream statm("/proc/self/statm");
+  statm >> whole >> resident >> shared >> text >> library >> data;
   std::int64_t const page = ::sysconf(_SC_PAGESIZE), left = std::int64_t{64} << 20;
   auto const available_under = [&](auto resource, std::int64_t used, std::string& message) {
     rlimit before{};
