@@ -46,12 +46,12 @@ void PreparedSystem::choose_types() {
     report_.precision = "fp64: auto chooses the method or the preconditioner";
   } else {
     CsrView<double> const& a = matrix_.storage()->view();
-    bool const one_kernel = ctx_.device() != nullptr && fits_one_kernel(a, ctx_.cache_bytes()) &&
-                            recipes_.list().begins_as_one_kernel();
-    PrecisionChosen const chosen = choose_precision(ctx_, a, options_, *parts_.method,
-                                                    ctx_.device() == nullptr ? RunsWhere::host
-                                                    : one_kernel             ? RunsWhere::one_kernel
-                                                                 : RunsWhere::device_memory);
+    RunsWhere where = RunsWhere::host;
+    if (ctx_.device() != nullptr)
+      where = fits_one_kernel(a, ctx_.cache_bytes()) && recipes_.list().begins_as_one_kernel()
+                  ? RunsWhere::one_kernel
+                  : RunsWhere::device_memory;
+    PrecisionChosen const chosen = choose_precision(ctx_, a, options_, *parts_.method, where);
     report_.precision = cat(name(chosen.types.values), ": ", chosen.why);
     if (chosen.types != WorkingPrecision{}) take_types(chosen.types);
     if (chosen.narrow_basis) take(with_narrow_basis(std::move(options_)));

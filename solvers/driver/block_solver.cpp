@@ -11,6 +11,7 @@
 #include <tcsolve/operators/cast.hpp>
 #include <tcsolve/operators/column.hpp>
 #include <tcsolve/solvers/driver/column_ops.hpp>
+#include <tcsolve/solvers/driver/condition_watch.hpp>
 #include <tcsolve/solvers/driver/require_vectors.hpp>
 
 namespace tcsolve {
@@ -354,29 +355,24 @@ auto BlockSolver<T>::run(std::vector<ColumnState*> const& active, Index steps,
                     .residual_start = begins,
                     .tolerance = shown};
   std::int32_t accounted = 0;
-  // What the steps see of the condition, they see better and better.
-  bool const narrow = std::isfinite(stopping_.most_condition);
-  double next_condition = narrow ? 64 : infinite;
+  ConditionWatch condition(stopping_.most_condition);
   auto adapt = [&](std::int32_t done) {  // A in another format is the same A
     double const patience = account(ctx, done - std::exchange(accounted, done));
     if (ctx.communicator().agree(revision() != recorded_)) record(ctx);
-    return std::min(patience, next_condition - done);
+    return std::min(patience, condition.steps_after(done));
   };
   std::int32_t const window = stagnation_window(
       stopping_.stagnation_window, ctx_->communicator().global_size(system_.A->cols()));
   RunLimits const norms{1, std::max(rise, stopping_.divtol) * farthest, farthest, u,
                         renews_ ? system_.roundoff_of_curvature() : 0.0};
+  Run out;
   auto const loop_start = Clock::now();
   // A method raises Stop::replacement where a narrower block is to go on.
-  Run out;
   auto look = [&](LoopState& state, bool asked) {
-    if (state.stop == 0 && state.iteration >= next_condition) {
-      next_condition *= 2;
-      out.too_narrow = method_->seen_condition(ctx) > stopping_.most_condition;
-    }
-    asked = asked || out.too_narrow;
-    if (asked) state.stop = static_cast<std::int32_t>(Stop::cycle_end);
-    return !asked;
+    out.too_narrow = state.stop == 0 && condition.is_over(ctx, *method_, state.iteration);
+    bool const ends = asked || out.too_narrow;
+    if (ends) state.stop = static_cast<std::int32_t>(Stop::cycle_end);
+    return !ends;
   };
   std::int32_t const most = std::min(steps, facts_.cycle);
   out.state = loop_->run(ctx, {most, window, measure2_, norms}, watch, out.measures,
@@ -387,8 +383,7 @@ auto BlockSolver<T>::run(std::vector<ColumnState*> const& active, Index steps,
   out.seconds = seconds_since(loop_start);
   for (double& m : out.measures) m = std::sqrt(m);
   out.ends = method_->column_ends(ctx);
-  out.too_narrow =
-      out.too_narrow || (narrow && method_->seen_condition(ctx) > stopping_.most_condition);
+  out.too_narrow = out.too_narrow || condition.is_exceeded(ctx, *method_);
   return out;
 }
 

@@ -10,6 +10,7 @@
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 #include <tcsolve/solvers/driver/begin_run.hpp>
+#include <tcsolve/solvers/driver/condition_watch.hpp>
 #include <tcsolve/solvers/driver/krylov_solver.hpp>
 
 namespace tcsolve {
@@ -189,9 +190,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   bool const watched = problem.judged && problem.by_norm && facts_.watched;
   double const first = watched ? std::min(100.0, double(unknowns) + 10.0) : unknown;
   Looks seen{limits.residual, std::numeric_limits<double>::quiet_NaN(), 0, first, first / 2, {}};
-  // What the steps see of the condition, they see better and better.
-  bool const narrow = renews(problem) && std::isfinite(stopping_.most_condition);
-  double next_condition = narrow ? 64 : unknown;
+  ConditionWatch condition(renews(problem) ? stopping_.most_condition : unknown);
   // A in another format is the same A: the recurrence goes on with it.
   auto adapt = [&](std::int32_t done) {
     double const patience = account(ctx, done - std::exchange(accounted, done));
@@ -202,8 +201,8 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
         ctx.log(Severity::note, cat("format: ", system_.A->name(), " from iteration ",
                                     report.iterations + done + 1, " on"));
     }
-    return std::min(
-        {patience, seen.next - done, patience_.steps_after(before + done), next_condition - done});
+    return std::min({patience, seen.next - done, patience_.steps_after(before + done),
+                     condition.steps_after(done)});
   };
   Between between{.replace = [&] { method_->replace(ctx); }, .adapt = adapt};
   // A run that is the last one unless its claim is refuted has its d tried where it was made,
@@ -228,14 +227,11 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
                   reinterpret_cast<TrialNorms*>(loop_->aside()));
     };
   bool const may_give_up = stopping_.patience.steps > 0;
-  if (watched || may_give_up || std::isfinite(next_condition))
+  if (watched || may_give_up || condition.watches())
     between.look = [&](LoopState& state, bool asked) {
-      if (state.stop == 0 && state.iteration >= next_condition) {
-        next_condition *= 2;
-        if (method_->seen_condition(ctx) > stopping_.most_condition) {
-          end_as_too_narrow(state);
-          return false;
-        }
+      if (state.stop == 0 && condition.is_over(ctx, *method_, state.iteration)) {
+        end_as_too_narrow(state);
+        return false;
       }
       double const newest2 = norms2.empty() ? state.start2 : norms2.back();
       double const believed = in_units_of_b(newest2, state.start2);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/each_backend.hpp"
+#include "tests/support/heard_warnings.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -93,13 +94,7 @@ TEST_P(AmgSolvesGeneral, KCyclesOfPlainAggregationTakeFewerIterations) {
 
 /// Of M that varies those are told, once, who need one that does not, at whatever door.
 TEST_P(AmgSolvesGeneral, AKCycleIsToldToMethodsThatNeedAFixedM) {
-  struct Heard : Observer {
-    using Observer::on;
-    void on(LogEvent const& event) override {
-      if (event.severity == Severity::warning) texts.emplace_back(event.text);
-    }
-    std::vector<std::string> texts;
-  } heard;
+  HeardWarnings heard;
   ctx().attach(&heard);
   Csr<double> const a = generate(Poisson7Params{.n = 10});
   std::vector<double> const b(a.rows, 1.0);

@@ -8,6 +8,7 @@
 
 #include "tests/support/amg_fixture.hpp"
 #include "tests/support/files.hpp"
+#include "tests/support/heard_warnings.hpp"
 #include "tests/support/matrices.hpp"
 
 namespace tcsolve::test {
@@ -87,13 +88,7 @@ TEST_P(AmgGiven, FilesHoldThemToo) {
 }
 
 TEST_P(AmgGiven, VectorsThatAreNoneAreLeftOutAndNamed) {
-  struct Heard : Observer {
-    using Observer::on;
-    void on(LogEvent const& event) override {
-      if (event.severity == Severity::warning) texts.emplace_back(event.text);
-    }
-    std::vector<std::string> texts;
-  } heard;
+  HeardWarnings heard;
   ctx().attach(&heard);
   Csr<double> const a = generate(Poisson7Params{.n = 10, .coefficient = Coefficient::random});
   std::vector<double> const ones(a.rows, 1.0), wrong = random_values(a.rows, 9);
