@@ -60,10 +60,10 @@ void CgMethod<T>::complete(Context& ctx) {
 // unless beta is made of it.
 template <class T>
 void CgMethod<T>::replace(Context& ctx) {
-  Out<T> const r = this->r(), z = q_;
-  this->M().apply(ctx, r, z);
-  submit(ctx, CgRenew<T>{r.rows, k_.data(), r.data, z.data, p_.view().data});
-  submit(ctx, CgTurn<T>{r.rows, k_.data(), z.data, p_.view().data});
+  Out<T> const r = this->r(), z = folded_ ? r : q_.view();
+  if (!folded_) this->M().apply(ctx, r, z);
+  submit(ctx, CgRenew<T>{r.rows, k_.data(), D_, r.data, z.data, p_.view().data});
+  submit(ctx, CgTurn<T>{r.rows, k_.data(), D_, z.data, p_.view().data});
   if (flexible_) this->A().apply_dot(ctx, p_, q_, &k_.data()->sigma);
 }
 

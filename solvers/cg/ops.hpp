@@ -234,19 +234,20 @@ struct CgComplete {
   }
 };
 
-/// rr = ||r||^2, rho = <r, z> and <r, p> of an r that was made anew from x, which is 0 again: no
-/// step is pending.                                                                      reads 3 n
+/// rr = ||r||^2, rho = <r, D z> and <r, p> of an r that was made anew from x, which is 0 again: no
+/// step is pending. Where D is M, z is r.                                               reads 4 n
 template <class T>
 struct CgRenew {
   static constexpr char const* name = "cg_renew";
   static constexpr int sums = 3;
   std::int64_t n;
   CgScalars* k;
+  Diagonal<T> D;
   T const *r, *z, *p;
   TCSOLVE_HD void element(std::int64_t i, NoCoefficients, double* sum) const {
     double const ri = double(r[i]);
     sum[0] += ri * ri;
-    sum[1] += ri * double(z[i]);
+    sum[1] += ri * D(i, double(z[i]));
     sum[2] += ri * double(p[i]);
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const {
@@ -256,12 +257,13 @@ struct CgRenew {
   }
 };
 
-/// p -= (<r, p> / <r, z>) z: orthogonal to r, as the recurrences take it to be.
+/// p -= (<r, p> / <r, D z>) D z: orthogonal to r, as the recurrences take it to be.
 template <class T>
 struct CgTurn {
   static constexpr char const* name = "cg_turn";
   std::int64_t n;
   CgScalars const* k;
+  Diagonal<T> D;
   T const* z;
   T* p;
   struct Coefficients {
@@ -272,7 +274,7 @@ struct CgTurn {
     return is_finite(c.turn);
   }
   TCSOLVE_HD void element(std::int64_t i, Coefficients const& c, double*) const {
-    p[i] = T(double(p[i]) - c.turn * double(z[i]));
+    p[i] = T(double(p[i]) - c.turn * D(i, double(z[i])));
   }
 };
 

@@ -15,17 +15,15 @@
 
 namespace tcsolve {
 
-static_assert(sizeof(TrialNorms) <= Loop::aside_doubles * sizeof(double));
-
 namespace {
 
 /// r = 2^e residual, x = 0.
 template <class T>
-void begin_run(Context& ctx, int e, Vector<double> const& residual, MethodSystem<T>& system) {
+void begin_run(Context& ctx, int e, In<double> residual, MethodSystem<T>& system) {
   PowerOfTwo const two(e);
   std::int64_t const rows = system.r.rows(), cols = system.x.rows();
-  submit(ctx, BeginRun<T>{std::max(rows, cols), rows, cols, two.factor, two.factor2,
-                          residual.view().data, system.r.view().data, system.x.view().data});
+  submit(ctx, BeginRun<T>{std::max(rows, cols), rows, cols, two.factor, two.factor2, residual.data,
+                          system.r.view().data, system.x.view().data});
 }
 
 /// A solve in narrow types that wider ones are to take over.
@@ -109,26 +107,67 @@ bool KrylovSolver<T>::renews(Problem const& problem) const {
          !judged_.by_rows() && system_.roundoff_of_curvature() > roundoff(Real::f64);
 }
 
+/// The residual takes the place of r, and d begins at 0 again. The method keeps its direction, and
+/// so what it has learnt of A.
+template <class T>
+void KrylovSolver<T>::begin_anew(In<double> residual) {
+  Context& ctx = *ctx_;
+  begin_run<T>(ctx, -cycle_exponent_, residual, system_);
+  equilibration_.scale(ctx, system_.r);
+  method_->replace(ctx);
+  double* const norm2 = &reinterpret_cast<Told*>(loop_->aside())->norm2;
+  if (equilibration_.uneven())  // else ||r|| is that of the residual
+    copy<double, double>(ctx, vector_view(workspace_.norm2, 1, ctx.space()),
+                         vector_view(norm2, 1, ctx.space()));
+}
+
+/// Where a piece of the loop has stopped: the trial of x + d and, at Stop::replacement, the r that
+/// is made of it. `residual`: ||r|| as the run began.
+template <class T>
+void KrylovSolver<T>::submit_trial(Pending& pending, Problem const& problem, ColumnJudge& column,
+                                   Stop stop, double residual) {
+  static_assert(sizeof(Told) <= Loop::aside_doubles * sizeof(double));
+  Context& ctx = *ctx_;
+  bool const replaces = stop == Stop::replacement;
+  bool const keeps = ctx.communicator().global_size(system_.best.rows()) > 0;
+  pending.sum = replaces ? Summed::plain : Summed::exact;
+  method_->complete(ctx);
+  begin_trial(pending.trial, problem, column, system_.x, pending.sum,
+              {column.open(), unknown, keeps ? loop_->state() : nullptr, residual},
+              &reinterpret_cast<Told*>(loop_->aside())->norms);
+  if (replaces) begin_anew(trial_residual_);
+}
+
+template <class T>
+auto KrylovSolver<T>::told(Pending const& pending) -> Told {
+  Told now;
+  if (pending.told)
+    std::memcpy(static_cast<void*>(&now), loop_->told_aside(), sizeof now);
+  else
+    copy_bytes(*ctx_, &now, Space::host, loop_->aside(), ctx_->space(), sizeof now);
+  return now;
+}
+
 /// Between two steps, at Stop::replacement and at a claim: x + d, summed in FP64, is taken where it
-/// is better; its true residual takes the place of r, and d begins at 0 again. The method keeps its
-/// direction, and so what it has learnt of A: a new Krylov space costs 1.4 to 3.3 times the
-/// iterations. (van der Vorst and Ye 2000; Clark et al. 2010, section 4.2.) False, with a claim in
-/// `state`, where the true residual confirms one, lies far above ||r||, `believed`, or has not
-/// fallen for long: then the next run begins a new space at each claim that is refuted, or, where
-/// the caller would rather have wider types, there is none.
+/// is better; its true residual takes the place of r (begin_anew). A new Krylov space costs 1.4 to
+/// 3.3 times the iterations. (van der Vorst and Ye 2000; Clark et al. 2010, section 4.2.) False,
+/// with a claim in `state`, where the true residual confirms one, lies far above ||r||, `believed`,
+/// or has not fallen for long: then the next run begins a new space at each claim that is refuted,
+/// or, where the caller would rather have wider types, there is none.
 template <class T>
 bool KrylovSolver<T>::renew(Problem const& problem, ColumnJudge& column, LoopState& state,
-                            double believed, Start const& limits, Renewals& before) {
+                            Pending& pending, double believed, Start const& limits,
+                            Renewals& before) {
   constexpr double far = 10;
   constexpr int too_often = 10;
-  bool const claimed = static_cast<Stop>(state.stop) == Stop::claimed;
-  Problem here = problem;
-  here.from = before.from;
-  method_->complete(*ctx_);
-  Trial const trial = try_correction(here, column, system_.x, state.iteration,
-                                     claimed ? Summed::exact : Summed::plain);
+  auto const stop = static_cast<Stop>(state.stop);
+  if (!pending.trial) submit_trial(pending, problem, column, stop, limits.residual);
+  Told now = told(pending);
+  Trial const trial = end_trial(pending.trial->of(now.norms), column, state.iteration, pending.sum);
+  pending.trial.reset();
+  pending.told = false;
   before.found.emplace_back(state.iteration, trial.residual);
-  if (claimed && trial.finite() && trial.open <= column.enough()) {
+  if (stop == Stop::claimed && trial.finite() && trial.open <= column.enough()) {
     before.accepted = trial;
     return false;
   }
@@ -137,7 +176,7 @@ bool KrylovSolver<T>::renew(Problem const& problem, ColumnJudge& column, LoopSta
   bool const better = trial.finite() && trial.open < column.open();
   if (better) {
     column.take(trial, trial.sum);
-    copy<double, double>(*ctx_, trial_, problem.x);
+    if (!trial.taken) copy<double, double>(*ctx_, trial_, problem.x);
     std::swap(residual_, trial_residual_);
   }
   before.from = better ? nullptr : trial_.view().data;
@@ -148,15 +187,16 @@ bool KrylovSolver<T>::renew(Problem const& problem, ColumnJudge& column, LoopSta
     if (std::isfinite(stopping_.most_condition)) end_as_too_narrow(state);
     return false;
   }
-  begin_run(*ctx_, -cycle_exponent_, better ? residual_ : trial_residual_, system_);
-  equilibration_.scale(*ctx_, system_.r);
-  method_->replace(*ctx_);
+  if (stop == Stop::claimed) {
+    begin_anew(better ? residual_ : trial_residual_);
+    if (equilibration_.uneven()) now = told({});
+  }
   double const fall = trial.residual / limits.residual;
   state.largest2 = fall * fall * limits.norm2;
   if (equilibration_.uneven()) {  // ||R r|| has fallen otherwise than ||r||: so is it to go on
-    double const size = norm<T>(*ctx_, system_.r), drift = size * size / state.largest2;
+    double const drift = now.norm2 / state.largest2;
     if (drift > 0) state.threshold2 *= drift / std::exchange(before.drift, drift);
-    state.largest2 = size * size;
+    state.largest2 = now.norm2;
   }
   state.best2 = std::max(state.best2, state.largest2);
   state.gap2 = state.kept2 = 0;  // x itself is what would be kept
@@ -173,7 +213,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   Range const range(ctx, [this] { return facts_.name + ".cycle"; });
   inner_.complaint.clear();
   cycle_exponent_ = std::ilogb(limits.residual) + system_.headroom;
-  begin_run(ctx, -cycle_exponent_, residual_, system_);
+  begin_run<T>(ctx, -cycle_exponent_, residual_, system_);
   cycle_exponent_ += equilibration_.enter(ctx, system_.r);
   method_->begin(ctx, {report.restarts, limits.attempt, nullptr});
   Cycle out{LoopState{}, unknown, 0, limits.residual};
@@ -207,24 +247,29 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   Between between{.replace = [&] { method_->replace(ctx); }, .adapt = adapt};
   // A run that is the last one unless its claim is refuted has its d tried where it was made,
   // before the host knows how it ended.
-  std::optional<Measurement> trial;
+  Pending pending;
   bool const last = limits.steps >= stopping_.max_iters - report.iterations;
   bool const queues = system_.A_true->traits().capturable && system_.M->traits().capturable;
   bool const renewed = renews(problem);
   bool const keeps = ctx.communicator().global_size(system_.best.rows()) > 0;
   Renewals renewals{limits.residual};
+  auto const now = [&] {
+    Problem here = problem;
+    here.from = renewals.from;
+    return here;
+  };
   if (renewed)
     between.renew = [&](LoopState& state) {
       double const believed =
           in_units_of_b(norms2.back(), state.start2) / std::sqrt(renewals.drift);
-      return renew(problem, column, state, believed, {state.start2, limits.residual}, renewals);
+      return renew(now(), column, state, pending, believed, {state.start2, limits.residual},
+                   renewals);
     };
-  if (problem.judged && last && !watched && !renewed && queues)
-    between.behind = [&] {
-      method_->complete(ctx);
-      begin_trial(trial, problem, column, system_.x, Summed::exact,
-                  {limits.residual, unknown, keeps ? loop_->state() : nullptr, limits.residual},
-                  reinterpret_cast<TrialNorms*>(loop_->aside()));
+  if (problem.judged && queues && (renewed || (last && !watched)))
+    between.behind = [&](Stop stop) {
+      if (stop == Stop::replacement && !renewed) return;
+      submit_trial(pending, now(), column, stop, limits.residual);
+      pending.told = true;
     };
   bool const may_give_up = stopping_.patience.steps > 0;
   if (watched || may_give_up || condition.watches())
@@ -282,12 +327,11 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   if (renewals.accepted) {
     out.last = *renewals.accepted;
     out.tried = true;
-  } else if (trial) {
-    TrialNorms known;
-    std::memcpy(static_cast<void*>(&known), loop_->told_aside(), sizeof known);
-    out.last = end_trial(trial->of(known), column, out.state.iteration, Summed::exact);
+  } else if (pending.trial) {
+    out.last =
+        end_trial(pending.trial->of(told(pending).norms), column, out.state.iteration, pending.sum);
     out.tried = true;
-  } else {
+  } else if (!renewals.ended) {
     method_->complete(ctx);
   }
   method_->conclude(ctx, out.state);
@@ -295,16 +339,20 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   return out;
 }
 
-#define TCSOLVE_INSTANTIATE(T)                                                           \
-  template void KrylovSolver<T>::record(Context&);                                       \
-  template double KrylovSolver<T>::account(Context&, double);                            \
-  template bool KrylovSolver<T>::look(Problem const&, ColumnJudge&, LoopState&, double,  \
-                                      Start const&, Looks&);                             \
-  template bool KrylovSolver<T>::renews(Problem const&) const;                           \
-  template bool KrylovSolver<T>::renew(Problem const&, ColumnJudge&, LoopState&, double, \
-                                       Start const&, Renewals&);                         \
-  template auto KrylovSolver<T>::run_cycle(Problem const&, ColumnJudge&, Watch const&,   \
-                                           CycleLimits const&)                           \
+#define TCSOLVE_INSTANTIATE(T)                                                                     \
+  template void KrylovSolver<T>::record(Context&);                                                 \
+  template double KrylovSolver<T>::account(Context&, double);                                      \
+  template bool KrylovSolver<T>::look(Problem const&, ColumnJudge&, LoopState&, double,            \
+                                      Start const&, Looks&);                                       \
+  template bool KrylovSolver<T>::renews(Problem const&) const;                                     \
+  template void KrylovSolver<T>::begin_anew(In<double>);                                           \
+  template void KrylovSolver<T>::submit_trial(Pending&, Problem const&, ColumnJudge&, Stop,        \
+                                              double);                                             \
+  template auto KrylovSolver<T>::told(Pending const&)->Told;                                       \
+  template bool KrylovSolver<T>::renew(Problem const&, ColumnJudge&, LoopState&, Pending&, double, \
+                                       Start const&, Renewals&);                                   \
+  template auto KrylovSolver<T>::run_cycle(Problem const&, ColumnJudge&, Watch const&,             \
+                                           CycleLimits const&)                                     \
       ->Cycle;
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)

@@ -152,6 +152,17 @@ class KrylovSolver : public Solver {
     double apart;            ///< ... and how many after the last one that is
     std::vector<std::pair<Index, double>> found;  ///< true residuals, and the steps before them
   };
+  /// A trial that is submitted where a piece of the loop has stopped, and not known yet.
+  struct Pending {
+    std::optional<Measurement> trial = {};
+    Summed sum = Summed::exact;
+    bool told = false;  ///< its figures come in the message that the piece ends with
+  };
+  /// What becomes known of it, in Loop::aside().
+  struct Told {
+    TrialNorms norms;
+    double norm2;  ///< the method's, of an r that was made anew of the trial
+  };
   /// What has become of a run each time that its r was made anew.
   struct Renewals {
     double best;                   ///< the smallest true residual, that of x at first
@@ -184,7 +195,11 @@ class KrylovSolver : public Solver {
   void explain_claim(Cycle&, double residual, double reached, double rhs_norm);
   bool look(Problem const&, ColumnJudge&, LoopState&, double believed, Start const&, Looks&);
   bool renews(Problem const&) const;
-  bool renew(Problem const&, ColumnJudge&, LoopState&, double believed, Start const&, Renewals&);
+  void begin_anew(In<double> residual);
+  void submit_trial(Pending&, Problem const&, ColumnJudge&, Stop, double residual);
+  Told told(Pending const&);
+  bool renew(Problem const&, ColumnJudge&, LoopState&, Pending&, double believed, Start const&,
+             Renewals&);
   void count(SolveReport&) const;
   void approach(In<double> b, Out<double> x, ColumnJudge&, Watch const&);
   void heed(LoopState&) const;

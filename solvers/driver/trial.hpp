@@ -133,7 +133,7 @@ struct Takes {
   double residual = 0;                                    ///< ... and ||r|| as the run began
 
   TCSOLVE_HD bool allows(double norm) const {
-    double const best = run != nullptr && run->kept2 < run->start2
+    double const best = run != nullptr && run->kept2 > 0 && run->kept2 < run->start2
                             ? sqrt(run->kept2) / sqrt(run->start2) * residual
                             : kept;
     return norm < below && !(best < norm);

@@ -166,7 +166,6 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
   // A long loop hands its history over in pieces: the next piece writes the buffer from its start.
   now.history = memory_.data() + history_at;
   LoopLimits const* opens = &limits;
-  std::function<void()> behind = between.behind;
   for (std::int32_t drained = 0;;) {
     std::int32_t steps = std::min(limits.steps - drained, capacity);
     // A persistent kernel occupies the whole device: it pauses now and then for other Contexts.
@@ -182,8 +181,9 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
     told_ = now.iteration;
     try {
       bool const last = now.limit == limits.steps;
-      start(ctx, now, std::exchange(opens, nullptr), watch,
-            last ? std::exchange(behind, nullptr) : nullptr);
+      start(ctx, now, std::exchange(opens, nullptr), watch, [&](Stop stop) {
+        if (between.behind && (last || stop != Stop::cycle_end)) between.behind(stop);
+      });
     } catch (...) {
       abandon(ctx);
       throw;
@@ -224,7 +224,7 @@ LoopState Loop::drain(Context& ctx, std::int32_t drained, std::vector<double>& h
 /// Runs the loop in the way that was chosen, or in the next one where the device has no room for
 /// it: from its beginning, where `opens` says how, else from `state`.
 void Loop::start(Context& ctx, LoopState state, LoopLimits const* opens, Watch const& watch,
-                 std::function<void()> behind) {
+                 Behind const& behind) {
   // Its state is there, or the operation that makes it, where the run begins.
   auto const open = [&](bool alone) -> std::optional<OpenLoop> {
     state.while_handle = handle_;
@@ -246,7 +246,7 @@ void Loop::start(Context& ctx, LoopState state, LoopLimits const* opens, Watch c
     auto const opening = open(true);
     std::string why;
     if (submit(ctx, *persistent_, opening ? &*opening : nullptr, why))
-      return watch_device(ctx, watch, std::move(behind));
+      return watch_device(ctx, watch, behind);
     if (state.over_ranks) throw DeviceError(cat("a loop over ranks that was one kernel: ", why));
     ctx.log(Severity::note, cat("the loop cannot be one kernel: ", why));
     persistent_.reset();
@@ -258,7 +258,7 @@ void Loop::start(Context& ctx, LoopState state, LoopLimits const* opens, Watch c
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) launch(on, *graph_);
   });
-  watch_device(ctx, watch, std::move(behind));
+  watch_device(ctx, watch, behind);
 }
 
 /// Something was thrown while the loop may be running: it is to be over before anything that it
@@ -309,13 +309,12 @@ void Loop::run_eager(Context& ctx, Watch const& watch, std::int32_t limit) {
 
 // What comes behind a run is submitted once it has stopped, and no sooner: streams share the
 // queues of a device, and work that waits in one kept requests to end from reaching the loop.
-void Loop::watch_device(Context& ctx, Watch const& watch, std::function<void()> behind) {
+void Loop::watch_device(Context& ctx, Watch const& watch, Behind const& behind) {
   auto launched = std::chrono::steady_clock::now();
-  bool asked = false;
+  bool asked = false, told = false;
   auto const go_on = [&] {
     auto const stop = static_cast<Stop>(peek(progress_->stop));
-    if (behind && stop != Stop::running && stop != Stop::replacement)
-      std::exchange(behind, nullptr)();
+    if (stop != Stop::running && !std::exchange(told, true)) behind(stop);
   };
   while (!device_idle(ctx)) {
     go_on();

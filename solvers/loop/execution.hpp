@@ -52,10 +52,10 @@ struct Between {
   /// many steps may go by until it is to be called again. It may record() the step anew: the state
   /// stays, and the loop goes on with the new recording.
   std::function<double(std::int32_t)> adapt;
-  /// Submits what the host does next, however the run ends: called at most once, behind the piece
-  /// of a graph or kernel that may take all the steps that are left, so that nothing waits between.
-  /// What it leaves in Loop::aside() comes back in the message that the run ends with.
-  std::function<void()> behind;
+  /// Submits what the host does next, given why a piece of a graph or kernel has stopped: called as
+  /// soon as one has, unless it pauses only, so that nothing waits between. What it leaves in
+  /// Loop::aside() comes back in the message that the piece ends with.
+  std::function<void(Stop)> behind;
   /// Given the state after both of these ends, with the norms so far in the history, and whether a
   /// step has asked for it: false ends the run, with the stop that it has put there.
   std::function<bool(LoopState&, bool asked)> look;
@@ -112,14 +112,15 @@ class Loop {
  private:
   void choose(Context&, Execution wanted, Body const&);
   void choose_graph(Context&);
-  void start(Context&, LoopState, LoopLimits const* opens, Watch const&,
-             std::function<void()> behind);
+  /// Given the Stop of a piece, once it has one.
+  using Behind = std::function<void(Stop)>;
+  void start(Context&, LoopState, LoopLimits const* opens, Watch const&, Behind const&);
   LoopState drain(Context&, std::int32_t drained, std::vector<double>& history);
   void capture(Context&);
   void abandon(Context&) noexcept;
   void run_host(Context&, Watch const&);
   void run_eager(Context&, Watch const&, std::int32_t limit);
-  void watch_device(Context&, Watch const&, std::function<void()> behind);
+  void watch_device(Context&, Watch const&, Behind const&);
   bool stop_if_asked(Context&, Watch const&);
   void tell(Context&, Watch const&);
   void ask(Context&, Stop reason);
