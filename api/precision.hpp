@@ -61,13 +61,12 @@ SolverOptions with_narrow_basis(SolverOptions options);
 bool fits_one_kernel(CsrView<double> const& a, std::size_t cache_bytes);
 /// Where a solve is at work: on the host, on a device as one kernel, or there beyond its caches.
 enum class RunsWhere { host, one_kernel, device_memory };
-/// FP32 where u cond(D^-1 A) <= 3e-3, u its roundoff: there r made anew on the way costs at most
-/// some 1.2 times the iterations of FP64. What 20 steps see of the condition is a bound from below
-/// (estimate_spectrum()): a solve goes on looking, by its own steps. Never 16 bits, which have not
-/// been measured to be faster, and not in one kernel, where FP32 has been measured to be slower. A
-/// method with a Krylov basis that is short enough keeps FP64 vectors, and has the basis in FP32
-/// where a device streams it, which costs no iterations. Cost: 20 products with A, or none.
-PrecisionChosen choose_precision(Context&, CsrView<double> const& a, SolverOptions const&,
+/// FP32 as long as u cond(M A) <= 3e-3, u its roundoff, by what the steps of the solve see
+/// (ConditionWatch): there r made anew on the way costs at most some 1.2 times the iterations of
+/// FP64. Never 16 bits, which have not been measured to be faster, and not in one kernel, where
+/// FP32 has been measured to be slower. A method with a Krylov basis that is short enough keeps
+/// FP64 vectors, and has the basis in FP32 where a device streams it, which costs no iterations.
+PrecisionChosen choose_precision(CsrView<double> const& a, SolverOptions const&,
                                  Solver const& method, RunsWhere);
 
 /// The rounding of A's stored entries may be why the solve has ended so: another one may do better

@@ -51,7 +51,7 @@ void PreparedSystem::choose_types() {
       where = fits_one_kernel(a, ctx_.cache_bytes()) && recipes_.list().begins_as_one_kernel()
                   ? RunsWhere::one_kernel
                   : RunsWhere::device_memory;
-    PrecisionChosen const chosen = choose_precision(ctx_, a, options_, *parts_.method, where);
+    PrecisionChosen const chosen = choose_precision(a, options_, *parts_.method, where);
     report_.precision = cat(name(chosen.types.values), ": ", chosen.why);
     if (chosen.types != WorkingPrecision{}) take_types(chosen.types);
     if (chosen.narrow_basis) take(with_narrow_basis(std::move(options_)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A run in narrow types that ends where its steps have seen more of cond(M A) than the caller
 /// wants such runs to meet (StoppingParams::most_condition). What they see, they see better and
-/// better: it is looked at after 64 steps, 128, 256 and so on, so that long runs are asked a few
+/// better: it is looked at after 20 steps, 40, 80 and so on, so that long runs are asked a few
 /// times.
 #pragma once
 
@@ -16,7 +16,7 @@ class ConditionWatch {
  public:
   /// most: infinite where nothing is watched.
   explicit ConditionWatch(double most)
-      : most_(most), next_(std::isfinite(most) ? 64 : std::numeric_limits<double>::infinity()) {}
+      : most_(most), next_(std::isfinite(most) ? 20 : std::numeric_limits<double>::infinity()) {}
 
   bool watches() const { return std::isfinite(most_); }
   /// How many steps after `done` the condition is to be looked at.
