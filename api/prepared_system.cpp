@@ -156,16 +156,13 @@ void PreparedSystem::load(DistributedMatrix a) {
   or_clear([&] {
     require_over_ranks();
     ranks_ = std::make_shared<DistributedMatrix>(std::move(a));
-    CsrView<double> const own = ranks_->own().view();
-    HostMatrix::Loan const loan = host_->lend(own);
+    HostMatrix::Loan const loan = host_->lend(ranks_->own());
     if (parts_.chooses())
       phase(ctx_, "looking at the matrix", report_.plan,
             [&] { recipes_.list().look(ctx_, *ranks_); });
     as_one_rank([&] {
-      phase(ctx_, "taking the matrix", report_.upload, [&] {
-        matrix_.take(ctx_, own, Arrays::copied, needs_host());
-        ctx_.synchronize();
-      });
+      phase(ctx_, "taking the matrix", report_.upload,
+            [&] { matrix_.take(ctx_, ranks_->own_storage(), needs_host()); });
       phase(ctx_, "choosing a format", report_.plan, [&] { plan(); });
       phase(ctx_, "converting the matrix", report_.convert, [&] { convert(); });
     });
@@ -337,7 +334,7 @@ void PreparedSystem::update_values(double const* values, Offset entries, Space s
   if (!ranks_)
     throw ShapeError("LinearSolver: update_values: of values alone, for the matrix of one rank");
   ranks_->update_values(ctx_, values, entries, space);
-  CsrView<double> const own = ranks_->own().view();
+  CsrView<double> const own = ranks_->own();
   HostMatrix::Loan const loan = host_->lend(own);
   or_clear([&] {
     as_one_rank([&] { follow(own); });

@@ -71,6 +71,12 @@ void StoredMatrix::take(Context& ctx, Csr<double> a, bool on_host) {
   }
 }
 
+void StoredMatrix::take(Context& ctx, Storage a, bool on_host) {
+  entries_ = a->view().entries;
+  host_ = on_host ? to_host(ctx, a->view()) : extents_of(a->view().rows, a->view().cols);
+  storage_ = std::move(a);
+}
+
 void StoredMatrix::reorder(Context& ctx, Storage moved, bool on_host) {
   storage_ = std::move(moved);
   host_ = on_host ? to_host(ctx, storage_->view()) : extents_of(host_.rows, host_.cols);

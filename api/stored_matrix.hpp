@@ -20,6 +20,8 @@ class StoredMatrix {
   /// `on_host`: the entries are read on the host, wherever the Context computes.
   void take(Context&, CsrView<double> const& a, Arrays arrays, bool on_host);
   void take(Context&, Csr<double> a, bool on_host);
+  /// Arrays of the Context's space, which their other holders leave as they are.
+  void take(Context&, Storage a, bool on_host);
 
   /// The extents, and the entries if take() or reorder() had `on_host` (until settle()).
   Csr<double> const& host() const { return host_; }

@@ -15,44 +15,38 @@
 #include <vector>
 
 #include <tcsolve/core/context.hpp>
-#include <tcsolve/core/csr_view.hpp>
+#include <tcsolve/distributed/global_rows.hpp>
 #include <tcsolve/distributed/halo_plan.hpp>
-#include <tcsolve/matrix/csr.hpp>
+#include <tcsolve/distributed/row_split.hpp>
+#include <tcsolve/matrix/transfer.hpp>
 
 namespace tcsolve {
-
-/// Rows of a matrix whose columns are numbered globally, in memory that the caller owns.
-struct CsrView64 {
-  Index rows = 0;         ///< here
-  std::int64_t cols = 0;  ///< of the whole matrix
-  Offset entries = 0;
-  OffsetsView offsets;                    ///< (rows + 1)
-  std::int64_t const* columns = nullptr;  ///< (entries), in any order within a row
-  double const* values = nullptr;         ///< (entries)
-  Space space = Space::host;
-};
 
 class DistributedMatrix {
  public:
   /// The rows of this rank, the first of which is global row `first_row`. Every rank calls it; a
   /// rank may have no row. A rank has as many columns as rows where the matrix is square; of
   /// another one each says how many it has.
-  /// `a` is copied. Throws on all ranks alike, with the number of the rank: MatrixError for rows
-  /// that overlap or are missing, columns out of range or twice in a row, extents that differ.
-  /// Cost: three passes over the entries, shared by the host's threads, a sort of the halo's,
-  /// messages to neighbours.
+  /// `a` is copied, and split where the Context computes. Throws on all ranks alike, with the
+  /// number of the rank: MatrixError for rows that overlap or are missing, columns out of range or
+  /// twice in a row, extents that differ.
+  /// Cost: four passes over the entries, a sort of them where some row does not ascend; the outer
+  /// entries come to the host; messages to neighbours.
   DistributedMatrix(Context&, std::int64_t first_row, CsrView64 const& a,
                     std::optional<Index> columns = std::nullopt);
-  /// New values of the same entries, in their order. Throws ShapeError on all ranks alike.
+  /// New values of the same entries, in their order. Throws ShapeError on all ranks alike. Cost:
+  /// two passes over them.
   void update_values(Context&, double const* values, Offset entries, Space = Space::host);
 
   Stretches const& rows() const { return rows_; }
   Stretches const& columns() const { return columns_; }
   std::int64_t entries() const { return all_entries_; }  ///< of all ranks
   HaloPlan const& plan() const { return plan_; }
-  /// Own rows, own columns.
-  Csr<double> const& own() const { return own_; }
-  /// Rows outer_rows()[k], ascending, and the halo's columns.
+  /// Own rows, own columns, in the Context's space.
+  CsrView<double> own() const;
+  /// The same, to be shared; update_values() leaves these values as they are.
+  std::shared_ptr<CsrStorage<double>> const& own_storage() const { return own_; }
+  /// Rows outer_rows()[k], ascending, and the halo's columns; on the host.
   Csr<double> const& outer() const { return outer_; }
   std::vector<Index> const& outer_rows() const { return outer_rows_; }
   /// ||A||_inf of the whole matrix; NaN where an entry is.
@@ -63,20 +57,14 @@ class DistributedMatrix {
   Csr<double> extended(Context&) const;
 
  private:
-  void split(int threads, std::int64_t first_column, CsrView64 const& a);
-  std::size_t outer_row_from(std::int64_t row) const;
-  void take_by_rows(int threads, std::int64_t first_column, double const* values);
-  void take_by_places(int threads, double const* values);
-  void measure(Context&);
-
   Stretches rows_, columns_;
   std::int64_t all_entries_ = 0;
   HaloPlan plan_;
-  Csr<double> own_, outer_;
+  std::shared_ptr<CsrStorage<double>> own_;
+  Array<double> values_;  // of own_'s pattern, the latest; empty: its own
+  Csr<double> outer_;
   std::vector<Index> outer_rows_;
-  /// Of entry e as it was given: its place in own_.values, or -1 - its place in outer_.values.
-  /// Empty where rows were given with ascending columns.
-  std::vector<Offset> places_;
+  EntryPlaces places_;
   double norm_ = 0;
 };
 

@@ -2,7 +2,7 @@
 #include <tcsolve/distributed/halo.hpp>
 
 #include <algorithm>
-#include <map>
+#include <numeric>
 #include <utility>
 
 #include <tcsolve/distributed/ops.hpp>
@@ -11,16 +11,23 @@ namespace tcsolve {
 
 Halo::Halo(Context& ctx, HaloPlan const& plan) : plan_(plan) {
   sent_ = to_space(ctx, plan_.sent.data(), plan_.sent.size());
-  // An own place may go to several neighbours; `sent` has them by rank.
-  std::map<Index, std::vector<Index>> returns;
-  for (std::size_t k = 0; k < plan_.sent.size(); ++k)
-    returns[plan_.sent[k]].push_back(static_cast<Index>(k));
-  std::vector<Index> targets, starts{0}, places;
-  for (auto const& [target, from] : returns) {
-    targets.push_back(target);
-    places.insert(places.end(), from.begin(), from.end());
-    starts.push_back(static_cast<Index>(places.size()));
+  // An own place may go to several neighbours, in whose order their parts are added; each of them
+  // has its places ascending.
+  std::vector<Index> places(plan_.sent.size());
+  std::iota(places.begin(), places.end(), 0);
+  auto const target = [&](Index k) { return plan_.sent[static_cast<std::size_t>(k)]; };
+  for (HaloPlan::Neighbour const& n : plan_.neighbours) {
+    auto const middle = places.begin() + n.first_sent;
+    std::inplace_merge(places.begin(), middle, middle + n.sent_count,
+                       [&](Index k, Index l) { return target(k) < target(l); });
   }
+  std::vector<Index> targets, starts;
+  for (std::size_t k = 0; k < places.size(); ++k)
+    if (k == 0 || target(places[k]) != targets.back()) {
+      targets.push_back(target(places[k]));
+      starts.push_back(static_cast<Index>(k));
+    }
+  starts.push_back(static_cast<Index>(places.size()));
   targets_ = to_space(ctx, targets.data(), targets.size());
   starts_ = to_space(ctx, starts.data(), starts.size());
   places_ = to_space(ctx, places.data(), places.size());

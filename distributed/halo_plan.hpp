@@ -25,8 +25,6 @@ struct Stretches {
   std::int64_t size(int rank) const {
     return starts[static_cast<std::size_t>(rank) + 1] - first(rank);
   }
-  /// The rank that has number i.
-  int owner(std::int64_t i) const;
   friend bool operator==(Stretches const&, Stretches const&) = default;
 };
 

@@ -157,7 +157,7 @@ RankedSystem::RankedSystem(Context& ctx, ParsedConfig const& parsed, Problem* pr
   HaloPlan const& plan = matrix_->plan();
   auto const all = [&](std::int64_t mine) { return gather(ranks_, mine); };
   auto const rows = all(matrix_->own().rows),
-             entries = all(matrix_->own().entries() + matrix_->outer().entries()),
+             entries = all(matrix_->own().entries + matrix_->outer().entries()),
              halo = all(plan.halo()), sent = all(8 * std::int64_t(plan.sent.size())),
              neighbours = all(std::int64_t(plan.neighbours.size()));
   for (std::size_t r = 0; r < count; ++r)

@@ -170,10 +170,10 @@ TEST_P(Dealt, NewValuesAreTaken) {
       EXPECT_EQ(a->entries(), csr(A).entries());
       auto const outer = std::make_shared<OuterPart>(ctx, a);
       std::shared_ptr<CsrOperator<double>> own;
-      alone(ctx, [&] { own = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a->own())); });
+      alone(ctx, [&] { own = std::make_shared<CsrOperator<double>>(ctx, to_host(ctx, a->own())); });
       DistributedOperator const op(own, outer);
       a->update_values(ctx, rows.values.data(), static_cast<Offset>(rows.values.size()));
-      alone(ctx, [&] { own->update_values(ctx, a->own().view()); });
+      alone(ctx, [&] { own->update_values(ctx, a->own()); });
       outer->update_values(ctx);
       op.apply(ctx, view(part(x, at, r)), view(part(y, at, r)));
       op.apply(ctx, 1.0, view(part(x, at, r)), 0.0, view(part(z, at, r)), Op::transpose);

@@ -121,7 +121,7 @@ inline DistributedMatrix deal_rows(Context& ctx, Csr<double> const& a,
 inline OperatorPtr<double> operator_of(Context& ctx, DistributedMatrix dealt) {
   auto const a = std::make_shared<DistributedMatrix>(std::move(dealt));
   OperatorPtr<double> own;
-  alone(ctx, [&] { own = std::make_shared<CsrOperator<double>>(ctx, Csr<double>(a->own())); });
+  alone(ctx, [&] { own = std::make_shared<CsrOperator<double>>(ctx, to_host(ctx, a->own())); });
   return std::make_shared<DistributedOperator>(own, std::make_shared<OuterPart>(ctx, a));
 }
 
