@@ -7,6 +7,14 @@
 ///     TsqrRoot      [R_0; R_1; ..] D -> C_s    one block of threads; the number of columns kept
 ///     TsqrForm      P_s = V_s [C_s; 0]         strips
 ///
+/// Of several ranks each makes one R of its strips, all have those of all in rank order, and the
+/// root is the same computation on each; what it gives goes back down in each by itself:
+///
+///     TsqrReduce    [R_0; R_1; ..] = V R       of the rank's strips
+///     BlockGram     R of every rank            a sum over ranks of what is zero on the others
+///     TsqrRoot      of these
+///     TsqrSpread    C -> C_s
+///
 /// D scales columns to length 1; a column whose rest is longer than `drop` is a direction.
 /// P^T P = I to a few roundoffs, whatever the condition of W. 6 n w^2 flops and, strips being
 /// larger than what is close to a multiprocessor, some 3 w passes over n x w values: a fall-back.
@@ -84,6 +92,40 @@ struct TsqrRoot {
   }
 };
 
+/// The R of a rank's strips. told (ranks, w, w): its transpose in the place of this rank, zeros in
+/// the others; E (w, w): the identity.
+struct TsqrReduce {
+  static constexpr char const* name = "tsqr_reduce";
+  Tsqr q;
+  Index rank, ranks;
+  double *told, *E;
+  TCSOLVE_HD void run(SmallTeam t, Index, double* scratch) const {
+    Index const w = q.w;
+    ReflectionTeam const r(t, w, scratch);
+    std::int64_t const m = std::int64_t{q.strips} * w;
+    factor_strip(r, m, q.R, q.reflections + m);
+    double const* const R = q.R;
+    Index const mine = rank;
+    double *const to = told, *const one = E;
+    t.each(ranks * w * w, [&](Index e) {
+      Index const i = e % (w * w) / w, k = e % w;
+      to[e] = e / (w * w) == mine && k <= i ? R[k * w + i] : 0.0;
+    });
+    t.each(w * w, [&](Index e) { one[e] = e / w == e % w ? 1.0 : 0.0; });
+  }
+};
+
+/// C_s of a rank's strips from C (w, w), its part of what the root has given.
+struct TsqrSpread {
+  static constexpr char const* name = "tsqr_spread";
+  Tsqr q;
+  double const* C;
+  TCSOLVE_HD void run(SmallTeam t, Index, double* scratch) const {
+    std::int64_t const m = std::int64_t{q.strips} * q.w;
+    form_strip(ReflectionTeam(t, q.w, scratch), m, q.R, q.reflections + m, C, q.C, q.w);
+  }
+};
+
 struct TsqrForm {
   static constexpr char const* name = "tsqr_form";
   Tsqr q;
@@ -100,18 +142,23 @@ struct TsqrForm {
 namespace host {
 Index tsqr_strips(Host&, std::int64_t n, Index w);
 void execute(Host&, LoopState*, TsqrLeaves const&);
+void execute(Host&, LoopState*, TsqrReduce const&);
 void execute(Host&, LoopState*, TsqrRoot const&);
+void execute(Host&, LoopState*, TsqrSpread const&);
 void execute(Host&, LoopState*, TsqrForm const&);
 }  // namespace host
 namespace cuda {
 Index tsqr_strips(Device&, std::int64_t n, Index w);
 void execute(Device&, LoopState*, TsqrLeaves const&);
+void execute(Device&, LoopState*, TsqrReduce const&);
 void execute(Device&, LoopState*, TsqrRoot const&);
+void execute(Device&, LoopState*, TsqrSpread const&);
 void execute(Device&, LoopState*, TsqrForm const&);
 }  // namespace cuda
 
 /// P = an orthonormal basis of the columns of W, *rank of them and zeros. W and P are distinct.
-/// Nothing happens where *wanted is 0; null: it always happens. `floor` as in TsqrRoot.
+/// Nothing happens where *wanted is 0; null: it always happens. `floor` as in TsqrRoot. Of all
+/// ranks' rows together, with the same w on each.
 void householder_basis(Context&, In<double> W, double drop, double* rank, Out<double> P,
                        double const* wanted, double const* floor = nullptr);
 

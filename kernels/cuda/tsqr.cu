@@ -36,7 +36,9 @@ Index tsqr_strips(Device& on, std::int64_t n, Index w) {
 void execute(Device& on, LoopState* state, TsqrLeaves const& op) {
   launch(on, state, op, op.q.strips);
 }
+void execute(Device& on, LoopState* state, TsqrReduce const& op) { launch(on, state, op, 1); }
 void execute(Device& on, LoopState* state, TsqrRoot const& op) { launch(on, state, op, 1); }
+void execute(Device& on, LoopState* state, TsqrSpread const& op) { launch(on, state, op, 1); }
 void execute(Device& on, LoopState* state, TsqrForm const& op) {
   launch(on, state, op, op.q.strips);
 }

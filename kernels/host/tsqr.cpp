@@ -29,7 +29,9 @@ Index tsqr_strips(Host&, std::int64_t n, Index w) {
 }
 
 void execute(Host&, LoopState* state, TsqrLeaves const& op) { run_strips(state, op, op.q.strips); }
+void execute(Host&, LoopState* state, TsqrReduce const& op) { run_strips(state, op, 1); }
 void execute(Host&, LoopState* state, TsqrRoot const& op) { run_strips(state, op, 1); }
+void execute(Host&, LoopState* state, TsqrSpread const& op) { run_strips(state, op, 1); }
 void execute(Host&, LoopState* state, TsqrForm const& op) { run_strips(state, op, op.q.strips); }
 
 }  // namespace tcsolve::host

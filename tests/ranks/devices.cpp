@@ -230,7 +230,8 @@ TEST_P(DeviceRanks, BlockMethods) {
   Index const n = a.rows, k = 3;
   Matrix const A = to_dense(a), B = random_matrix(n, k, 8);
   auto const at = stretches(n, 2, Deal::uneven);
-  for (std::string const method : {"cg", "pseudo_block_cg", "pseudo_block_gmres"}) {
+  for (std::string const method :
+       {"cg", "block_cg", "block_gmres", "pseudo_block_cg", "pseudo_block_gmres"}) {
     SCOPED_TRACE(method);
     Matrix X = Matrix::Zero(n, k);
     on_both([&](Context& ctx, int r) {

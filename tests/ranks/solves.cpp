@@ -95,7 +95,8 @@ TEST(RanksSolve, BlockMethodsAndColumnsInTurn) {
   Csr<double> const a = spd();
   Index const n = a.rows, k = 3;
   Matrix const B = random_matrix(n, k, 8);
-  for (std::string const method : {"cg", "pseudo_block_cg", "pseudo_block_gmres"}) {
+  for (std::string const method :
+       {"cg", "block_cg", "block_gmres", "pseudo_block_cg", "pseudo_block_gmres"}) {
     SCOPED_TRACE(method);
     Matrix X = Matrix::Zero(n, k);
     auto const at = stretches(n, 2, Deal::uneven);

@@ -14,7 +14,6 @@
 #include <tcsolve/kernels/blocks.hpp>
 #include <tcsolve/kernels/norm_inf.hpp>
 #include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/kernels/tsqr.hpp>
 #include <tcsolve/operators/projection.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 #include <tcsolve/solvers/driver/batch.hpp>
@@ -353,12 +352,6 @@ TEST(Ranks, WhatHasNotLearntOfThemSaysSo) {
   refused("a batch", [](Context& ctx) {
     BatchSolver batch(make_solver("cg", {}));
     batch.setup(ctx, chunk_of(1).view(), {0, chunk_rows});
-  });
-  refused("a QR factorisation of strips", [](Context& ctx) {
-    There<double> W(ctx, random_values(40, 1)), P(ctx, std::vector<double>(40, 0)), rank(ctx, 0.0);
-    Out<double> const w{W.data(), 20, 2, 2, Layout::row_major, ctx.space()},
-        p{P.data(), 20, 2, 2, Layout::row_major, ctx.space()};
-    householder_basis(ctx, w, 0, rank.data(), p, nullptr);
   });
 }
 
