@@ -13,6 +13,12 @@
 
 namespace tcsolve {
 
+/// Rows [first, end) of a matrix; by default all.
+struct SomeRows {
+  Index first = 0, end = -1;
+  Index end_of(Index rows) const { return end < 0 ? rows : end; }
+};
+
 /// A factory whose M is a factorisation, or is given by its entries.
 class FromFactors : public PreconditionerFactory {
  public:

@@ -54,12 +54,13 @@ std::shared_ptr<LinearOperator<float> const> ExplicitInverse::on_floats(Context&
   return float_product_of(name_, std::move(factors));
 }
 
-std::string ExplicitInverse::details() const {
+std::string kept_entries(Offset kept, Offset of_A) {
   char ratio[32];
-  std::snprintf(
-      ratio, sizeof ratio, "%.2f",
-      static_cast<double>(entries_) / static_cast<double>(std::max<Offset>(1, entries_of_A_)));
-  return cat(entries_, " entries, ", ratio, " times A's");
+  std::snprintf(ratio, sizeof ratio, "%.2f",
+                static_cast<double>(kept) / static_cast<double>(std::max<Offset>(1, of_A)));
+  return cat(kept, " entries, ", ratio, " times A's");
 }
+
+std::string ExplicitInverse::details() const { return kept_entries(entries_, entries_of_A_); }
 
 }  // namespace tcsolve

@@ -26,6 +26,9 @@ struct InverseMaker {
       numbers;
 };
 
+/// "12345 entries, 0.62 times A's".
+std::string kept_entries(Offset kept, Offset of_A);
+
 /// Applied where the Context computes. M^T is offered.
 class ExplicitInverse final : public LinearOperator<double> {
  public:
@@ -45,7 +48,7 @@ class ExplicitInverse final : public LinearOperator<double> {
   /// rounded once, 4 bytes an entry more, narrower ones are shared. It follows update(). Null where
   /// an entry leaves the range of FP32.
   std::shared_ptr<LinearOperator<float> const> on_floats(Context&) const override;
-  /// "12345 entries, 0.62 times A's".
+  /// kept_entries().
   std::string details() const override;
 
  private:

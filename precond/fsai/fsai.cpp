@@ -13,6 +13,7 @@
 #include <tcsolve/matrix/pattern.hpp>
 #include <tcsolve/precond/fsai/dense.hpp>
 #include <tcsolve/precond/fsai/rows.hpp>
+#include <tcsolve/precond/ranked_inverse.hpp>
 
 namespace tcsolve {
 
@@ -126,7 +127,7 @@ std::string FsaiParams::check() const {
 }
 
 std::vector<std::vector<Index>> lower_pattern(CsrView<double> const& a, int power, double tolerance,
-                                              Index most, CancelFlag cancel) {
+                                              Index most, CancelFlag cancel, SomeRows rows) {
   std::vector<double> const diagonal = diagonal_of(a);
   CancelEvery at_times(cancel, std::int64_t{1} << 20);
   std::vector<std::vector<Index>> kept(a.rows);  // of A
@@ -135,26 +136,27 @@ std::vector<std::vector<Index>> lower_pattern(CsrView<double> const& a, int powe
     for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
       if (keeps(a, diagonal, i, k, tolerance)) kept[i].push_back(a.columns[k]);
   }
-  std::vector<std::vector<Index>> pattern = kept;
+  std::vector<std::vector<Index>> pattern(kept.begin() + rows.first,
+                                          kept.begin() + rows.end_of(a.rows));
   std::vector<std::int64_t> seen(a.rows, -1);
   for (std::int64_t p = 1; p < power; ++p)
-    for (Index i = 0; i < a.rows; ++i) {
+    for (std::vector<Index>& row : pattern) {
       std::vector<Index> grown;
-      std::int64_t const here = p * a.rows + i;
+      std::int64_t const here = p * a.rows + (&row - pattern.data());
       auto const reach = [&](Index j) {
         if (std::exchange(seen[j], here) != here) grown.push_back(j);
       };
-      for (Index const k : pattern[i]) {
+      for (Index const k : row) {
         reach(k);
         if (!leads_on(kept[k], most)) continue;
         at_times.add(static_cast<std::int64_t>(kept[k].size()));
         for (Index const j : kept[k]) reach(j);
       }
-      pattern[i] = std::move(grown);
+      row = std::move(grown);
     }
   std::vector<double> strength(a.rows, 0.0);
-  for (Index i = 0; i < a.rows; ++i) {
-    std::vector<Index>& row = pattern[i];
+  for (std::vector<Index>& row : pattern) {
+    auto const i = static_cast<Index>(rows.first + (&row - pattern.data()));
     at_times.add(static_cast<std::int64_t>(row.size()));
     std::erase_if(row, [&](Index j) { return j >= i; });
     keep_strongest(a, diagonal, i, most, row, strength);
@@ -225,14 +227,16 @@ double pattern_bytes(double rows, double entries) { return 40 * rows + 4 * entri
 }  // namespace
 
 std::vector<std::vector<Index>> grown_pattern(Context& ctx, CsrView<double> const& a,
-                                              FsaiParams const& params) {
+                                              FsaiParams const& params, SomeRows rows) {
   std::vector<double> const diagonal = diagonal_of(a);
-  std::vector<std::vector<Index>> pattern(a.rows);
+  Index const count = rows.end_of(a.rows) - rows.first;
+  std::vector<std::vector<Index>> pattern(static_cast<std::size_t>(count));
   CancelFlag const cancel = ctx.cancel_flag();
   each_row_with(
-      ctx, a.rows, stretch, [&] { return growth_of(a); },
-      [&](Index i, Growth& growth) {
-        pattern[i] = grown_row(a, diagonal, i, params, growth, cancel);
+      ctx, count, stretch, [&] { return growth_of(a); },
+      [&](Index r, Growth& growth) {
+        pattern[static_cast<std::size_t>(r)] =
+            grown_row(a, diagonal, rows.first + r, params, growth, cancel);
       });
   return pattern;
 }
@@ -246,9 +250,10 @@ Index longest_row(Csr<double> const& G) {
 }
 
 /// On a pattern, with zeros.
-Csr<double> zeros_on(std::vector<std::vector<Index>> const& pattern) {
+Csr<double> zeros_on(std::vector<std::vector<Index>> const& pattern, Index cols) {
   Csr<double> G;
-  G.rows = G.cols = static_cast<Index>(pattern.size());
+  G.rows = static_cast<Index>(pattern.size());
+  G.cols = cols;
   std::size_t entries = 0;
   for (std::vector<Index> const& row : pattern) entries += row.size();
   G.columns.reserve(entries);
@@ -275,21 +280,50 @@ void make_rows(Context& ctx, CsrView<double> const& a, CsrView<double> const& pa
 Csr<double> fsai(Context& ctx, CsrView<double> const& a,
                  std::vector<std::vector<Index>> const& pattern) {
   Context::Entry const entry(ctx);
-  Csr<double> const G = zeros_on(pattern);
+  Csr<double> const G = zeros_on(pattern, a.cols);
   CsrStorage<double> const A(ctx, a);
   CsrStorage<double> made(ctx, G.view(), Arrays::copied);
   make_rows(ctx, A.view(), made.view(), longest_row(G), made.own_values());
   return to_host(ctx, made.view());
 }
 
+namespace {
+
+std::vector<std::vector<Index>> pattern_of(Context& ctx, CsrView<double> const& a,
+                                           FsaiParams const& p, SomeRows rows = {}) {
+  return p.steps > 0 ? grown_pattern(ctx, a, p, rows)
+                     : lower_pattern(a, p.power, p.tolerance, p.most, ctx.cancel_flag(), rows);
+}
+
+/// G^T and G of all ranks. A row of G leads as far as its pattern does, and needs the entries of A
+/// there.
+std::vector<GlobalRows> ranked_factors(Context& ctx, Ranks& ranks, DistributedMatrix const& a,
+                                       FsaiParams const& p) {
+  Overlap const around = overlap(ranks, rows_of(ctx, a), a.rows(), p.steps > 0 ? p.steps : p.power);
+  GlobalRows G;
+  admitted_on_each(ctx, "fsai", [&] {
+    CsrView<double> const here = around.a.view();
+    SomeRows const own{around.first, around.first + a.plan().own};
+    Csr<double> const made = fsai(ctx, here, pattern_of(ctx, here, p, own));
+    G = with_global_columns(made, around.numbers);
+  });
+  GlobalRows Gt = transposed(ranks, G, a.rows(), a.rows());
+  return {std::move(Gt), std::move(G)};
+}
+
+}  // namespace
+
 std::unique_ptr<Preconditioner> FsaiFactory::build(Context& ctx, System const& system) const {
   Params const p = checked(params_, "fsai");
+  if (matrix_of_ranks(ctx, system) != nullptr)
+    return from_ranked_rows(ctx, system, "fsai", real(p.values),
+                            [p](Context& c, Ranks& ranks, DistributedMatrix const& a) {
+                              return ranked_factors(c, ranks, a, p);
+                            });
   auto longest = std::make_shared<Index>(0);
   auto const make = [longest, p](Context& c, CsrView<double> const& a) {
     require_square(Pattern(a));
-    Csr<double> G =
-        zeros_on(p.steps > 0 ? grown_pattern(c, a, p)
-                             : lower_pattern(a, p.power, p.tolerance, p.most, c.cancel_flag()));
+    Csr<double> G = zeros_on(pattern_of(c, a, p), a.cols);
     *longest = longest_row(G);
     std::vector<Csr<double>> factors;
     factors.push_back(transpose(G.view()));

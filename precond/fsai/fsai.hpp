@@ -11,12 +11,16 @@
 /// Kaporin's number says that it pays (Janna and Ferronato 2011, section 2). A row costs the cube
 /// of its entries, and so has at most `most` of them: of a full row of A the strongest. An
 /// application is two products, and M is as positive definite as A.
+///
+/// Over ranks each makes its rows of G from the rows of A that these lead to (distributed/
+/// overlap.hpp), so that G is that of one rank, and has its rows of G^T as well.
 #pragma once
 
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
 #include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/precond/from_factors.hpp>
+#include <tcsolve/precond/over_ranks.hpp>
 
 namespace tcsolve {
 
@@ -49,21 +53,22 @@ struct FsaiParams {
 };
 
 /// The lower triangle of A^power with its diagonal, without what `tolerance` leaves out of A; at
-/// most `most` entries a row (FsaiParams). Throws Cancelled. Cost: as many symbolic products as
-/// power - 1.
+/// most `most` entries a row (FsaiParams). Of some rows: row r is
+/// that of row first + r. Throws Cancelled. Cost: as many symbolic products as power - 1.
 std::vector<std::vector<Index>> lower_pattern(CsrView<double> const& a, int power, double tolerance,
                                               Index most = FsaiParams{}.most,
-                                              CancelFlag cancel = {});
+                                              CancelFlag cancel = {}, SomeRows rows = {});
 /// Patterns that grow: the diagonal, then in each step the entries with the largest gradient.
 /// Cost: for each row and step a dense system, and a pass over the rows of A that it reaches.
 std::vector<std::vector<Index>> grown_pattern(Context&, CsrView<double> const& a,
-                                              FsaiParams const& params);
-/// G on a pattern whose rows ascend and end on the diagonal. Throws MatrixError naming a row whose
-/// system is not positive definite. Cost: sum of |P|^3 / 6, on all threads.
+                                              FsaiParams const& params, SomeRows rows = {});
+/// G, or some rows of it, on a pattern whose rows ascend and end on the diagonal. Throws
+/// MatrixError naming a row of the pattern whose system is not positive definite. Cost: sum of
+/// |P|^3 / 6, on all threads.
 Csr<double> fsai(Context&, CsrView<double> const& a,
                  std::vector<std::vector<Index>> const& pattern);
 
-class FsaiFactory final : public FromFactors {
+class FsaiFactory final : public FromFactors, public OverRanks {
  public:
   using Params = FsaiParams;
   explicit FsaiFactory(Params const& params = {}) : params_(params) {}

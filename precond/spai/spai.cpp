@@ -13,33 +13,39 @@
 #include <tcsolve/factors/each_row.hpp>
 #include <tcsolve/factors/power_scale.hpp>
 #include <tcsolve/matrix/pattern.hpp>
+#include <tcsolve/precond/ranked_inverse.hpp>
 
 namespace tcsolve {
 namespace {
 
 /// The rows of column j of M, which are the columns of A (given as rows of A^T) in its problem: j,
 /// and the rows of column j of A but for those whose own column is longer than `most`. Where more
-/// than `most` are left, those nearest to j.
-std::vector<Index> columns_for(Csr<double> const& At, Index j, int level, Index most) {
+/// than `most` are left, those nearest to j, by their numbers.
+template <class Number>
+std::vector<Index> columns_for(Csr<double> const& At, Index j, int level, Index most,
+                               Number const& number) {
   std::vector<Index> columns = {j};
   if (level > 0)
     for (Index const k : At.row_columns(j))
       if (k != j && At.offsets[k + 1] - At.offsets[k] <= most) columns.push_back(k);
   if (columns.size() > static_cast<std::size_t>(most)) {
-    std::ranges::nth_element(columns, columns.begin() + most, {}, [j](Index k) {
-      return std::pair{std::abs(k - j), k};
+    std::ranges::nth_element(columns, columns.begin() + most, {}, [&](Index k) {
+      return std::pair{std::abs(number(k) - number(j)), k};
     });
     columns.resize(static_cast<std::size_t>(most));
   }
   return columns;
 }
 
-/// M^T on the pattern of A^T with the diagonal, values to come.
-Csr<double> transposed_pattern(Csr<double> const& At, int level, Index most) {
+/// Some rows of M^T on the pattern of A^T with the diagonal, values to come.
+template <class Number>
+Csr<double> transposed_pattern(Csr<double> const& At, SomeRows rows, int level, Index most,
+                               Number const& number) {
   Csr<double> Mt;
-  Mt.rows = Mt.cols = At.rows;
-  for (Index j = 0; j < At.rows; ++j) {
-    std::vector<Index> row = columns_for(At, j, level, most);
+  Mt.rows = rows.end_of(At.rows) - rows.first;
+  Mt.cols = At.rows;
+  for (Index j = rows.first; j < rows.end_of(At.rows); ++j) {
+    std::vector<Index> row = columns_for(At, j, level, most, number);
     std::ranges::sort(row);
     Mt.columns.insert(Mt.columns.end(), row.begin(), row.end());
     Mt.offsets.push_back(Mt.entries());
@@ -89,6 +95,35 @@ void nearest(Csr<double> const& At, Index j, std::span<Index const> J, double* m
   for (Eigen::Index c = 0; c < y.size(); ++c) m[c] = y[c] * scale;
 }
 
+/// Some rows of M^T; column j of A has the number number(j).
+template <class Number>
+Csr<double> transposed_inverse(Context& ctx, Csr<double> const& At, SomeRows rows, int level,
+                               Index most, Number const& number) {
+  CancelFlag const cancel = ctx.cancel_flag();
+  cancel.check();
+  Csr<double> Mt = transposed_pattern(At, rows, level, most, number);
+  each_row(ctx, Mt.rows, 32, [&](Index r) {
+    if (r % 4 == 0) cancel.check();
+    nearest(At, rows.first + r, Mt.row_columns(r), Mt.values.data() + Mt.offsets[r], cancel);
+  });
+  return Mt;
+}
+
+/// M of all ranks: its columns are the rows of M^T, which go where their rows belong.
+std::vector<GlobalRows> ranked_rows(Context& ctx, Ranks& ranks, DistributedMatrix const& a,
+                                    SpaiParams const& p) {
+  GlobalRows const At = transposed(ranks, rows_of(ctx, a), a.rows(), a.rows());
+  Overlap const around = overlap(ranks, At, a.rows(), p.level);
+  GlobalRows Mt;
+  admitted_on_each(ctx, "spai", [&] {
+    SomeRows const own{around.first, around.first + a.plan().own};
+    auto const number = [&](Index k) { return around.numbers[static_cast<std::size_t>(k)]; };
+    Mt = with_global_columns(transposed_inverse(ctx, around.a, own, p.level, p.most, number),
+                             around.numbers);
+  });
+  return {transposed(ranks, Mt, a.rows(), a.rows())};
+}
+
 /// Multiplications of a QR factorisation for each column, at the least.
 double least_work(CsrView<double> const& a, Index most) {
   std::vector<double> length(static_cast<std::size_t>(a.cols), 0.0);
@@ -102,19 +137,17 @@ double least_work(CsrView<double> const& a, Index most) {
 
 Csr<double> spai(Context& ctx, CsrView<double> const& a, int level, Index most) {
   require_square(Pattern(a));
-  Csr<double> const At = transpose(a);
-  CancelFlag const cancel = ctx.cancel_flag();
-  cancel.check();
-  Csr<double> Mt = transposed_pattern(At, level, most);
-  each_row(ctx, a.rows, 32, [&](Index j) {
-    if (j % 4 == 0) cancel.check();
-    nearest(At, j, Mt.row_columns(j), Mt.values.data() + Mt.offsets[j], cancel);
-  });
-  return transpose(Mt.view());
+  auto const number = [](Index k) { return k; };
+  return transpose(transposed_inverse(ctx, transpose(a), {}, level, most, number).view());
 }
 
 std::unique_ptr<Preconditioner> SpaiFactory::build(Context& ctx, System const& system) const {
   Params const p = checked(params_, "spai");
+  if (matrix_of_ranks(ctx, system) != nullptr)
+    return from_ranked_rows(ctx, system, "spai", real(p.values),
+                            [p](Context& c, Ranks& ranks, DistributedMatrix const& a) {
+                              return ranked_rows(c, ranks, a, p);
+                            });
   auto const make = [p](Context& c, CsrView<double> const& a) {
     return std::vector<Csr<double>>{spai(c, a, p.level, p.most)};
   };

@@ -11,13 +11,15 @@
 /// other column, and a column of M has at most `most` entries, those nearest to the diagonal (Grote
 /// and Huckle bound the entries of a column too).
 ///
-/// An application is one product.
+/// An application is one product. Over ranks each makes the columns of M with the numbers of its
+/// rows, from the columns of A that these lead to, and M is that of one rank.
 #pragma once
 
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
 #include <tcsolve/matrix/csr.hpp>
 #include <tcsolve/precond/from_factors.hpp>
+#include <tcsolve/precond/over_ranks.hpp>
 
 namespace tcsolve {
 
@@ -43,7 +45,7 @@ struct SpaiParams {
 /// entries, at most `most`, and as many rows as these columns reach, on all threads.
 Csr<double> spai(Context&, CsrView<double> const& a, int level, Index most = SpaiParams{}.most);
 
-class SpaiFactory final : public FromFactors {
+class SpaiFactory final : public FromFactors, public OverRanks {
  public:
   using Params = SpaiParams;
   explicit SpaiFactory(Params const& params = {}) : params_(params) {}

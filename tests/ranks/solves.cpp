@@ -252,7 +252,7 @@ TEST(RanksSolve, NewValuesAreThoseOfANewSolver) {
     for (Offset e = c.offsets[i]; e < c.offsets[i + 1]; ++e)
       c.values[e] *= c.columns[e] == i ? 1.5 : 1.0;
   Column const b = random_column(a.rows, 5);
-  for (std::string const M : {"{type: jacobi}", "{type: chebyshev}",
+  for (std::string const M : {"{type: jacobi}", "{type: chebyshev}", "{type: fsai}", "{type: spai}",
                               "{type: schwarz, parts: ranks, overlap: 1, inside: {type: ic}}"}) {
     SCOPED_TRACE(M);
     std::string const yaml = cat("solver: {type: cg, rtol: 1.0e-9}\npreconditioner: ", M, "\n");
