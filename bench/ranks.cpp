@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_ranks [RANKS = 2] [REPETITIONS = 9] [BACKEND = cuda] [NAMES = all] [EXECUTION = auto]:
-/// whole solves by ranks, threads of this process with a device each (or a share of the
-/// processors), beside one. Rows are dealt as they come, random coefficients, b = ones, a true
+/// bench_ranks [RANKS = 2] [REPETITIONS = 9] [BACKEND = cuda] [NAMES = all] [EXECUTION = auto]
+///     [TRANSPORT = auto]
+/// Whole solves by ranks, threads of this process with a device each (or a share of the
+/// processors), beside one. BACKEND: host, cuda, or one: the first device for all ranks, joined by
+/// mpi. Rows are dealt as they come, random coefficients, b = ones, a true
 /// residual of 1e-8. Ranks run their loop as EXECUTION says, the one rank as it is quickest.
 ///
 ///   us      an iteration: seconds of the solve on the slowest rank / iterations, the median
@@ -86,14 +88,21 @@ Run by_one(Csr<double> const& a, std::string const& yaml, Backend backend, int r
   return run;
 }
 
+/// What joins devices, and whether all ranks have the first one.
+struct Join {
+  DeviceTransport transport = DeviceTransport::automatic;
+  bool one_device = false;
+};
+
 Run by_ranks(int count, Csr<double> const& a, std::string const& yaml, Backend backend,
-             int repetitions) {
+             int repetitions, Join join) {
   std::vector<Run> runs(static_cast<std::size_t>(count));
   run_threads(count, [&](Ranks& ranks) {
     int const r = ranks.rank();
-    Context ctx(backend, {.device = r,
+    Context ctx(backend, {.device = join.one_device ? 0 : r,
                           .threads = backend == Backend::host ? 1 : thread_count(0) / count,
-                          .communicator = &ranks});
+                          .communicator = &ranks,
+                          .transport = join.transport});
     auto const first = static_cast<Index>(std::int64_t{a.rows} * r / count),
                end = static_cast<Index>(std::int64_t{a.rows} * (r + 1) / count);
     std::vector<std::int64_t> const columns(a.columns.begin() + a.offsets[first],
@@ -137,6 +146,12 @@ int main(int count, char** words) try {
   std::string const names = count > 4 ? words[4] : "all";
   std::string const wanted = names == "all" ? "" : cat(",", names, ",");
   std::string const execution = count > 5 ? words[5] : "auto";
+  std::string const transport = count > 6 ? words[6] : "auto";
+  Join join;
+  for (auto const t : {DeviceTransport::peer, DeviceTransport::nccl, DeviceTransport::mpi})
+    if (transport == name(t)) join.transport = t;
+  if (transport != name(join.transport)) throw ConfigError("TRANSPORT is auto, peer, nccl or mpi");
+  join.one_device = count > 3 && std::string(words[3]) == "one";
   constexpr auto random = Coefficient::random;
   std::vector<Case> const cases{
       {"poisson27_32", "cg",
@@ -157,7 +172,7 @@ int main(int count, char** words) try {
        [] { return generate(Poisson7Params{.n = 256, .coefficient = random}); }}};
   std::cout
       << "{\"revision\": \"" << version::revision << "\", \"ranks\": " << ranks
-      << ", \"repetitions\": " << repetitions << "}\n"
+      << ", \"repetitions\": " << repetitions << ", \"transport\": \"" << transport << "\"}\n"
       << "matrix | rows | method | iterations, one | us | all: iterations | us | gain | runs as "
          "| set-up, one, ms | all, ms | halo | threads, us\n"
          "---|---|---|---|---|---|---|---|---|---|---|---|---\n";
@@ -166,7 +181,7 @@ int main(int count, char** words) try {
     Csr<double> const a = c.make();
     bool const host = backend == Backend::host;
     Run const one = by_one(a, options(c.method, "auto"), backend, repetitions, host ? 1 : 0);
-    Run const all = by_ranks(ranks, a, options(c.method, execution), backend, repetitions);
+    Run const all = by_ranks(ranks, a, options(c.method, execution), backend, repetitions, join);
     std::cout << c.name << " | " << a.rows << " | " << c.method << " | " << one.iterations << " | "
               << one.us << " | " << all.iterations << " | " << all.us << " | ";
     if (one.outcome == "converged" && all.outcome == "converged")

@@ -35,27 +35,12 @@ struct RankFailed : Error {
 /// One of several ranks. Every function is for the thread of the rank alone.
 class Ranks : public Communicator {
  public:
-  struct Outgoing {
-    int to;
-    void const* data;
-    std::size_t bytes;
-  };
-  struct Incoming {
-    int from;
-    void* data;
-    std::size_t bytes;
-  };
-
   int rank() const final { return alone_ ? 0 : own_rank(); }
   int ranks() const final { return alone_ ? 1 : rank_count(); }
   void gather(double const* mine, std::int64_t count, double* all) final;
 
-  /// Begins to send and to receive, at most one message to and from each other rank, of the bytes
-  /// that both name. Who sends and receives nothing need not call. The memory stays as it is until
-  /// end_exchange(), which returns when all has gone and come. One exchange is open at a time;
-  /// sums may be asked for meanwhile.
-  void begin_exchange(std::span<Outgoing const> out, std::span<Incoming const> in);
-  void end_exchange();
+  void begin_exchange(std::span<Outgoing const> out, std::span<Incoming const> in) final;
+  void end_exchange() final;
 
   /// This rank cannot go on, for that reason: whoever waits for another one learns of it at once.
   /// The first failure stands, and is the end of these ranks. kind: of the exception that it was

@@ -8,12 +8,14 @@
 ///     rank 1   rows [n_0, n_0 + n_1)  its sum, its size, its clock  -+->  the same on every rank
 ///
 /// A Context is the only rank unless ContextOptions::communicator says otherwise. The host asks it
-/// wherever a sum ends (kernels/host/sums.hpp). Devices ask it once, for each other's memory, and
-/// end their sums there by themselves (core/cuda/peers.hpp).
+/// wherever a sum ends (kernels/host/sums.hpp). Devices that reach each other's memory ask it once,
+/// and end their sums there by themselves (core/cuda/rank_link.hpp).
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <tcsolve/core/error.hpp>
@@ -30,6 +32,25 @@ class Communicator {
   virtual void gather(double const* mine, std::int64_t count, double* all) {
     std::copy_n(mine, count, all);
   }
+
+  struct Outgoing {
+    int to;
+    void const* data;
+    std::size_t bytes;
+  };
+  struct Incoming {
+    int from;
+    void* data;
+    std::size_t bytes;
+  };
+  /// Begins to send and to receive, at most one message to and from each other rank, of the bytes
+  /// that both name. Who sends and receives nothing need not call. The memory stays as it is until
+  /// end_exchange(), which returns when all has gone and come. One exchange is open at a time;
+  /// sums may be asked for meanwhile. Throws Unsupported where there are sums alone.
+  virtual void begin_exchange(std::span<Outgoing const>, std::span<Incoming const>) {
+    throw Unsupported("messages between ranks: this communicator has none");
+  }
+  virtual void end_exchange() {}
 
   /// For devices whose kernels wait for those of other ranks. Whether a rank has failed, so that
   /// nobody is to wait any longer; asks without waiting.

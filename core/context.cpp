@@ -55,8 +55,10 @@ Context::Context(Backend backend, ContextOptions options, Observer* observer)
     space_ = cuda::space(*device_);
     arena_ = Arena(space_);
     if (communicator_->extends_sums()) {
-      cuda::join_ranks(*device_, *communicator_);
+      std::vector<std::string> notes;
+      cuda::join_ranks(*device_, *communicator_, options.transport, notes);
       joined_ = true;
+      for (std::string& note : notes) log(Severity::note, std::move(note));
     }
     cuda::lend(*device_, &arena_);
     range_listener_ = cuda::profiler();

@@ -50,9 +50,11 @@ struct ContextOptions {
   /// where `execution: graph` asks for it. Memory checkers lose track of conditional graph nodes.
   bool graphs = graphs_by_default();
   /// The ranks among which this Context is one; it outlives the Context. Null: there is no other.
-  /// Of several ranks all compute on the host, or each on a device of its own; devices of one host
-  /// that reach each other's memory, else all ranks throw Unsupported.
+  /// Of several ranks all compute on the host, or all on devices.
   Communicator* communicator = nullptr;
+  /// What joins the devices of the ranks, the same on all; a device of its own for each is needed
+  /// by all but `mpi`. Where it does not work all throw Unsupported or DeviceError.
+  DeviceTransport transport = DeviceTransport::automatic;
 };
 
 namespace host {

@@ -31,7 +31,14 @@ Clocks clocks(Device&) { absent(); }
 double consumed_joules(Device&) { absent(); }
 void synchronize(Device&) { absent(); }
 void lend(Device&, Arena*) { absent(); }
-void join_ranks(Device&, Communicator&) { absent(); }
+void join_ranks(Device&, Communicator&, DeviceTransport, std::vector<std::string>&) { absent(); }
+DeviceTransport transport(Device const&) { return DeviceTransport::automatic; }
+bool sums_in_graphs(Device const&) { return true; }
+void begin_exchange(Device&, std::span<Communicator::Outgoing const>,
+                    std::span<Communicator::Incoming const>) {
+  absent();
+}
+void end_exchange(Device&) { absent(); }
 void leave_ranks(Device&) noexcept {}
 bool reaches(int, int) noexcept { return false; }
 void sum_over_ranks(Device&, bool) noexcept {}

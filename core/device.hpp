@@ -16,13 +16,26 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
+#include <tcsolve/core/communicator.hpp>
 #include <tcsolve/core/types.hpp>
 
 namespace tcsolve {
 class Arena;
-class Communicator;
+}  // namespace tcsolve
+
+namespace tcsolve {
+
+/// What joins the devices of ranks (core/cuda/rank_link.hpp); automatic: the first that works.
+enum class DeviceTransport { automatic, peer, nccl, mpi };
+constexpr char const* name(DeviceTransport t) {
+  constexpr char const* words[] = {"auto", "peer", "nccl", "mpi"};
+  return words[static_cast<int>(t)];
+}
+
 }  // namespace tcsolve
 
 namespace tcsolve::cuda {
@@ -62,10 +75,19 @@ void synchronize(Device&);
 /// The workspace that an allocation may have back before it fails; null for none.
 void lend(Device&, Arena*);
 
-/// The Device's Context is one of several ranks, each of which calls it. Throws Unsupported, on all
-/// of them, where their devices do not reach each other's memory (core/cuda/peers.hpp).
-void join_ranks(Device&, Communicator&);
+/// The Device's Context is one of several ranks, each of which calls it with the same transport.
+/// Throws, on all of them, where that does not work; `notes`: what did not, of automatic.
+void join_ranks(Device&, Communicator&, DeviceTransport, std::vector<std::string>& notes);
 void leave_ranks(Device&) noexcept;
+/// That of the ranks; automatic where there are none.
+DeviceTransport transport(Device const&);
+/// Whether a graph may hold operations with sums, and exchanges.
+bool sums_in_graphs(Device const&);
+/// Messages between ranks' devices, as those of Communicator, of memory of the device and in the
+/// order of its stream. Where the transport is not `peer`.
+void begin_exchange(Device&, std::span<Communicator::Outgoing const>,
+                    std::span<Communicator::Incoming const>);
+void end_exchange(Device&);
 /// Whether sums of what is launched next are those of all ranks. Only after join_ranks().
 void sum_over_ranks(Device&, bool) noexcept;
 

@@ -27,6 +27,7 @@ Countdown allocations, device_calls;
 constexpr auto no_limit = std::numeric_limits<std::int64_t>::max();
 std::atomic<std::int64_t> available{no_limit};
 std::atomic<bool> no_conditional_nodes{false}, no_cooperative_launches{false};
+std::atomic<unsigned> failing_transports{0};
 
 }  // namespace
 
@@ -35,6 +36,7 @@ void fail_device_call_after(std::int64_t n) { device_calls.set(n); }
 void limit_available_memory(std::int64_t bytes) { available = bytes < 0 ? no_limit : bytes; }
 void forget_conditional_nodes(bool yes) { no_conditional_nodes = yes; }
 void refuse_cooperative_launches(bool yes) { no_cooperative_launches = yes; }
+void fail_transports(unsigned bits) { failing_transports = bits; }
 
 bool pending() { return allocations.pending() || device_calls.pending(); }
 
@@ -43,5 +45,6 @@ bool device_call_fails() { return device_calls.due(); }
 std::int64_t available_at_most(std::int64_t bytes) { return std::min(bytes, available.load()); }
 bool conditional_nodes_forgotten() { return no_conditional_nodes; }
 bool cooperative_launches_refused() { return no_cooperative_launches; }
+bool transport_fails(int which) { return (failing_transports >> which & 1) != 0; }
 
 }  // namespace tcsolve::faults

@@ -32,6 +32,9 @@ void limit_available_memory(std::int64_t bytes);
 void forget_conditional_nodes(bool);
 /// No cooperative kernel fits the device from now on.
 void refuse_cooperative_launches(bool);
+/// What joins devices of ranks brings wrong numbers when it is tried out: bit k, of
+/// DeviceTransport(k).
+void fail_transports(unsigned bits);
 
 // Called by the core.
 bool allocation_fails();
@@ -40,6 +43,7 @@ bool device_call_fails();
 std::int64_t available_at_most(std::int64_t bytes);
 bool conditional_nodes_forgotten();
 bool cooperative_launches_refused();
+bool transport_fails(int which);
 
 }  // namespace faults
 

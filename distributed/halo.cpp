@@ -40,9 +40,11 @@ Halo::Room& Halo::room(Context& ctx, Index cols) {
   if (!is_new) return room;
   auto const width = static_cast<std::size_t>(cols);
   room.outside = Array<double>(ctx.space(), static_cast<std::size_t>(plan_.halo()) * width);
-  if (ctx.communicator().extends_sums())
+  if (ctx.communicator().extends_sums() && ctx.device() != nullptr)
     ctx.visit([&]<class On>(On& on) {
       if constexpr (OnDevice<On>) {
+        capturable_ = sums_in_graphs(on);
+        if (transport(on) != DeviceTransport::peer) return;
         room.peers = make_peer_halo(on, ctx.communicator(), plan_, cols);
         for (bool const back : {false, true}) room.ways[back] = way_of(on, *room.peers, back);
       }
@@ -51,7 +53,7 @@ Halo::Room& Halo::room(Context& ctx, Index cols) {
   return room;
 }
 
-/// Messages of the host: from inside to outside, or back.
+/// Messages, from inside to outside, or back.
 void Halo::begin_messages(Context& ctx, Room& room, Index cols, bool back) {
   std::vector<Ranks::Outgoing> out;
   std::vector<Ranks::Incoming> in;
@@ -69,10 +71,22 @@ void Halo::begin_messages(Context& ctx, Room& room, Index cols, bool back) {
       in.push_back({n.rank, theirs, bytes(n.count)});
     }
   }
-  if (!plan_.neighbours.empty()) all_ranks(ctx).begin_exchange(out, in);
+  if (plan_.neighbours.empty()) return;
+  ctx.visit([&]<class On>(On& on) {
+    if constexpr (OnDevice<On>)
+      begin_exchange(on, out, in);
+    else
+      on.ranks->begin_exchange(out, in);
+  });
 }
 void Halo::end_messages(Context& ctx) {
-  if (!plan_.neighbours.empty()) all_ranks(ctx).end_exchange();
+  if (plan_.neighbours.empty()) return;
+  ctx.visit([]<class On>(On& on) {
+    if constexpr (OnDevice<On>)
+      end_exchange(on);
+    else
+      on.ranks->end_exchange();
+  });
 }
 
 void Halo::begin(Context& ctx, In<double> x) {

@@ -20,16 +20,19 @@
 
 namespace tcsolve {
 
-/// Serves one Context, and one of the two exchanges at a time. Devices store into each other's
-/// memory (distributed/peer_halo.hpp), by operations alone; ranks of the host send messages.
+/// Serves one Context, and one of the two exchanges at a time. Devices that reach each other's
+/// memory store there (distributed/peer_halo.hpp), by operations alone; all other ranks pack what
+/// goes, and send messages.
 class Halo {
  public:
   Halo(Context&, HaloPlan const& plan);
 
   Index size() const { return plan_.halo(); }
   HaloPlan const& plan() const { return plan_; }
-  /// Whether it is operations and nothing else, so that a recorded loop may go through it.
+  /// Whether it is operations and nothing else, so that one kernel may go through it.
   bool is_operations() const { return rooms_.at(1).peers != nullptr; }
+  /// Whether it never waits for the host, so that a graph may hold it.
+  bool is_capturable() const { return capturable_; }
   /// Blocks of any number of columns, in the Context's space; the halo is row-major, without gaps.
   void begin(Context&, In<double> x);
   /// Submits op, whose h is the halo that has come: on devices it waits for it, and reads it where
@@ -63,6 +66,7 @@ class Halo {
   Array<Index> targets_, starts_, places_;  // what comes back: own place, where its parts lie
   std::map<Index, Room> rooms_;
   Room* open_ = nullptr;  // of the exchange at hand
+  bool capturable_ = false;
 };
 
 }  // namespace tcsolve

@@ -91,7 +91,7 @@ void DistributedOperator::prepare(Context& ctx, Op op) const {
 
 Traits DistributedOperator::traits() const {
   Traits traits = own_->traits();
-  traits.capturable = traits.capturable && outer_->halo().is_operations();
+  traits.capturable = traits.capturable && outer_->halo().is_capturable();
   traits.operations = outer_->halo().is_operations();
   return traits;
 }

@@ -13,9 +13,9 @@
 
 namespace tcsolve {
 
-/// What has come from other ranks: an array of the host's, or, on a device, values that other
-/// devices may still be storing. An operation opens it before its first element and closes it after
-/// its last.
+/// What has come from other ranks: an array, or, where `from` is null, values that other devices
+/// may still be storing. An operation opens it before its first element and closes it after its
+/// last.
 struct Arrived {
   double const* from = nullptr;
   cuda::Arriving in{};
@@ -25,10 +25,9 @@ struct Arrived {
     cuda::Arrivals in;
     TCSOLVE_HD double operator[](std::int64_t e) const {
 #if defined(__CUDA_ARCH__)
-      return wait_for(in, e, look(in, e));
-#else
-      return from[e];
+      if (from == nullptr) return wait_for(in, e, look(in, e));
 #endif
+      return from[e];
     }
     /// sum_j a_kj h_j, h a row-major block, of which column c is meant: on a device by 2^shift
     /// threads, in the first of them. Several values are looked for at once.
@@ -37,6 +36,11 @@ struct Arrived {
       double sum = 0;
       Offset const end = a.offsets[k + 1];
 #if defined(__CUDA_ARCH__)
+      if (from != nullptr) {
+        for (Offset p = a.offsets[k] + lane; p < end; p += 1 << shift)
+          sum += a.values[p] * from[std::int64_t{a.columns[p]} * cols + c];
+        return cuda::sum_of_lanes(sum, shift);
+      }
       constexpr int ahead = 4;
       for (Offset first = a.offsets[k] + lane; first < end; first += ahead << shift) {
         std::int64_t place[ahead];
@@ -65,13 +69,13 @@ struct Arrived {
   TCSOLVE_HD bool open(Coefficients& h) const {
     h.from = from;
 #if defined(__CUDA_ARCH__)
-    h.in = cuda::begin_turn(in);
+    if (from == nullptr) h.in = cuda::begin_turn(in);
 #endif
     return true;
   }
   TCSOLVE_HD void close([[maybe_unused]] Frame f) const {
 #if defined(__CUDA_ARCH__)
-    if (f.speaks) cuda::end_turn(in);
+    if (from == nullptr && f.speaks) cuda::end_turn(in);
 #endif
   }
 };

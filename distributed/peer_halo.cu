@@ -69,13 +69,13 @@ class PeerHalo {
                   way.taken(here, 0),
                   0,
                   turn,
-                  on.peers->mail()};
+                  on.link->mail()};
       Arriving in{way.came(here),
                   way.room,
                   reinterpret_cast<Turn**>(here + takes) + told_to.size(),
                   0,
                   turn,
-                  on.peers->mail()};
+                  on.link->mail()};
       for (HaloPlan::Neighbour const& n : plan.neighbours) {
         std::byte* const there = memory_->of(n.rank);
         Index const goes_there = k == 0 ? n.sent_count : n.count,

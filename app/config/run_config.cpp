@@ -208,9 +208,10 @@ std::string RanksConfig::check() const {
   if (!is_auto() && number > 0 && !devices.empty() && devices.size() != std::size_t(number))
     return cat("'devices' names ", devices.size(), " GPUs for ", number, " ranks");
   for (std::size_t k = 0; k < devices.size(); ++k)
-    if (std::count(devices.begin(), devices.begin() + std::ptrdiff_t(k), devices[k]) > 0)
+    if (transport != DeviceTransport::mpi &&
+        std::count(devices.begin(), devices.begin() + std::ptrdiff_t(k), devices[k]) > 0)
       return cat("'devices' names GPU ", devices[k],
-                 " twice: two ranks on one would wait for each other");
+                 " twice: two ranks on one would wait for each other, but with 'transport: mpi'");
   return "";
 }
 

@@ -152,9 +152,16 @@ struct OutputConfig {
 };
 
 /// How many processes solve the system together, who has which rows, and on which GPU.
+constexpr auto names(DeviceTransport) {
+  using T = DeviceTransport;
+  return std::array{std::pair{T::automatic, name(T::automatic)}, std::pair{T::peer, name(T::peer)},
+                    std::pair{T::nccl, name(T::nccl)}, std::pair{T::mpi, name(T::mpi)}};
+}
+
 struct RanksConfig {
   std::string asked = "0";  ///< the key `count`
   std::vector<int> devices;
+  DeviceTransport transport = DeviceTransport::automatic;
   std::string partition = "auto";
   double timeout = 30;
   int count = 0;  ///< `asked` as a number, 0 where that is auto; in the end, how many there are
@@ -173,7 +180,12 @@ struct RanksConfig {
         field(
             &P::devices, "devices", between(0, 1023),
             "the GPU of each rank, [0, 2]: then all compute on GPUs, or it is an error; auto: GPU "
-            "k for rank k, where there are as many as ranks that reach each other's memory"),
+            "k for rank k of a host, where there are as many as ranks"),
+        field(&P::transport, "transport",
+              "what joins GPUs. peer: their kernels store into each other's memory, on one host; "
+              "nccl: NCCL, where libnccl.so.2 is found; mpi: messages through the memory of the "
+              "hosts, of an MPI launcher or without one, also for ranks on one GPU; auto: the "
+              "first of these that works. Ranks on the host have messages: auto or mpi"),
         field(
             &P::partition, "partition", non_empty(),
             "rows: stretches of the rows as given, of about equally many entries; grow: of a "

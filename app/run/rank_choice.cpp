@@ -81,6 +81,12 @@ void choose_ranks(ParsedConfig& parsed) {
     std::iota(devices.begin(), devices.end(), 0);
   }
   int const gpus = run.backend == Backend::host ? 0 : usable_aside(devices);
+  DeviceTransport const transport = run.ranks.transport;
+  if (gpus > 0 && (transport == DeviceTransport::nccl || transport == DeviceTransport::mpi))
+    throw ConfigError(
+        cat("'ranks.count: auto' goes by what GPUs take that store into each other's "
+            "memory; name the number of ranks for 'transport: ",
+            name(transport), "'"));
   RankChoice const choice = gpus > 0
                                 ? ranks_on_devices(problem_size(parsed), gpus)
                                 : ranks_on_host(run.threads > 0 ? run.threads : thread_count(0));

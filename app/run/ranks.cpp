@@ -19,6 +19,15 @@
 
 namespace tcsolve {
 
+namespace {
+
+/// Whether it joins devices alone.
+bool joins_devices(DeviceTransport t) {
+  return t == DeviceTransport::peer || t == DeviceTransport::nccl;
+}
+
+}  // namespace
+
 void require_rankable(Arguments const& arguments, RunConfig const& config) {
   if (!config.problem.batch.empty())
     throw ConfigError("a 'batch' is solved by one rank; leave out 'ranks'");
@@ -32,6 +41,9 @@ void require_rankable(Arguments const& arguments, RunConfig const& config) {
         cat("'ranks.devices' names ", devices, " GPUs for ", config.ranks.count, " ranks"));
   if (devices > 0 && config.backend == Backend::host)
     throw ConfigError("'ranks.devices' names GPUs, and 'backend: host' takes none");
+  if (joins_devices(config.ranks.transport) && config.backend == Backend::host)
+    throw ConfigError(cat("'ranks.transport: ", name(config.ranks.transport),
+                          "' joins GPUs, and 'backend: host' takes none"));
 }
 
 void share_processors(RunConfig& config) {
@@ -40,24 +52,35 @@ void share_processors(RunConfig& config) {
 
 namespace {
 
-/// The device of a rank.
-int device_of(RunConfig const& config, int rank) {
+/// The host of each rank.
+std::vector<std::string> hosts_of(Ranks& ranks) {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return gather(ranks, std::string(name.data()));
+}
+
+/// The device of a rank: as named, else that of its number on its host.
+int device_of(RunConfig const& config, std::vector<std::string> const& hosts, int rank) {
   std::vector<int> const& named = config.ranks.devices;
-  return named.empty() ? rank : named[static_cast<std::size_t>(rank)];
+  if (!named.empty()) return named[static_cast<std::size_t>(rank)];
+  std::string const& host = hosts[static_cast<std::size_t>(rank)];
+  return static_cast<int>(std::count(hosts.begin(), hosts.begin() + rank, host));
 }
 
 /// Why this rank has no device to work with others on; "" where it has.
-std::string lacks_device(Ranks& ranks, RunConfig const& config) {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  for (std::string const& host : gather(ranks, std::string(name.data())))
-    if (host != name.data()) return cat("a rank is on ", host, ", another one on ", name.data());
+std::string lacks_device(Ranks const& ranks, RunConfig const& config,
+                         std::vector<std::string> const& hosts) {
   std::string why;
-  int const mine = device_of(config, ranks.rank());
+  int const me = ranks.rank(), mine = device_of(config, hosts, me);
   if (!cuda::available(why, mine)) return why;
-  for (int r = 0; r < ranks.ranks(); ++r)
-    if (int const other = device_of(config, r); !cuda::reaches(mine, other))
+  if (config.ranks.transport != DeviceTransport::peer) return "";
+  std::string const& host = hosts[static_cast<std::size_t>(me)];
+  for (int r = 0; r < ranks.ranks(); ++r) {
+    std::string const& there = hosts[static_cast<std::size_t>(r)];
+    if (there != host) return cat("a rank is on ", there, ", another one on ", host);
+    if (int const other = device_of(config, hosts, r); !cuda::reaches(mine, other))
       return cat("device ", mine, " does not reach the memory of device ", other);
+  }
   return "";
 }
 
@@ -65,15 +88,23 @@ std::string lacks_device(Ranks& ranks, RunConfig const& config) {
 
 void take_devices(Ranks& ranks, RunConfig& config) {
   if (config.backend == Backend::host) return;
-  std::string const lacks = lacks_device(ranks, config);
+  std::vector<std::string> const hosts = hosts_of(ranks);
+  std::string const lacks = lacks_device(ranks, config, hosts);
   bool const everywhere = !ranks.agree(!lacks.empty());
-  bool const named = !config.ranks.devices.empty();
-  if (!everywhere && (config.backend == Backend::cuda || named))
-    throw DeviceError(cat(named ? "'ranks.devices'" : "'backend: cuda'", " over ", ranks.ranks(),
+  DeviceTransport const transport = config.ranks.transport;
+  std::string const by = !config.ranks.devices.empty()     ? "'ranks.devices'"
+                         : config.backend == Backend::cuda ? "'backend: cuda'"
+                         : joins_devices(transport)
+                             ? cat("'ranks.transport: ", name(transport), "'")
+                             : "";
+  if (!everywhere && !by.empty())
+    throw DeviceError(cat(by, " over ", ranks.ranks(),
                           " ranks: ", lacks.empty() ? "another rank has no device" : lacks,
-                          "; each needs a device of its own on this host"));
+                          transport == DeviceTransport::mpi
+                              ? "; each needs a device, of its own or named by 'ranks.devices'"
+                              : "; each needs a device of its own on its host"));
   config.backend = everywhere ? Backend::cuda : Backend::host;
-  config.device = device_of(config, ranks.rank());
+  config.device = device_of(config, hosts, ranks.rank());
 }
 
 void take_device(RunConfig& config) {
@@ -121,7 +152,8 @@ int follow(Ranks& ranks, ParsedConfig parsed) {
                                .deterministic = config.deterministic,
                                .device = config.device,
                                .threads = config.threads,
-                               .communicator = &ranks});
+                               .communicator = &ranks,
+                               .transport = config.ranks.transport});
   CancelOnSignal const signals(ctx);
   SolverOptions options = config;
   options.check_matrices = false;

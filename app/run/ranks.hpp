@@ -15,9 +15,9 @@ namespace tcsolve {
 void require_rankable(Arguments const&, RunConfig const&);
 /// Where nothing says how many threads a rank has: its share of the processors.
 void share_processors(RunConfig&);
-/// Called by each rank: all compute on the host, or each on the device of its number, or of its
-/// place in `ranks.devices`, where all are on one host and reach each other. Throws DeviceError
-/// where `backend: cuda`, or that list, asks for devices and they do not.
+/// Called by each rank: all compute on the host, or each on the device of its number on its host,
+/// or of its place in `ranks.devices`. Throws DeviceError where `backend: cuda`, that list or a
+/// transport asks for devices and one has none, or `peer` for such as do not reach each other.
 void take_devices(Ranks&, RunConfig&);
 /// Of the only rank: the first of `ranks.devices`.
 void take_device(RunConfig&);

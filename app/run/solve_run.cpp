@@ -192,7 +192,8 @@ class Setting {
               .deterministic = parsed.run.deterministic,
               .device = parsed.run.device,
               .threads = parsed.run.threads,
-              .communicator = ranks},
+              .communicator = ranks,
+              .transport = parsed.run.ranks.transport},
              &progress_) {
     parsed.require_files();
     size_ = problem_size(parsed);

@@ -16,7 +16,7 @@
 
 #include <tcsolve/core/cuda/captures.hpp>
 #include <tcsolve/core/cuda/device.hpp>
-#include <tcsolve/core/cuda/peers.hpp>
+#include <tcsolve/core/cuda/rank_link.hpp>
 #include <tcsolve/core/parallel.hpp>
 
 namespace tcsolve::cuda {
@@ -110,7 +110,7 @@ bool staged(Device& on, std::byte* to, std::byte const* from, std::size_t bytes)
 void copy_in(Device& on, cudaStream_t stream, void* to, void const* from, std::size_t bytes) {
   // A copy to memory that is not pinned waits within the driver: what comes before it is waited for
   // where failed ranks are seen.
-  if (on.peers && stream == on.stream) wait(on, stream);
+  if (on.link && stream == on.stream) wait(on, stream);
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
   check(cudaStreamSynchronize(stream));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/cuda/captures.hpp>
 #include <tcsolve/core/cuda/device.hpp>
-#include <tcsolve/core/cuda/peers.hpp>
 #include <tcsolve/core/cuda/pool.hpp>
+#include <tcsolve/core/cuda/rank_link.hpp>
 #include <tcsolve/core/device_speeds.hpp>
 
 #include <algorithm>

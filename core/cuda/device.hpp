@@ -11,6 +11,7 @@
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/device.hpp>
+#include <tcsolve/core/sums_apart.hpp>
 
 namespace tcsolve::cuda {
 
@@ -31,7 +32,7 @@ struct RankMail {
     return std::size_t{2} * capacity * static_cast<std::size_t>(ranks) * 16;
   }
 };
-class Peers;
+class RankLink;
 
 /// Partial sums of one reduction, the ticket by which the last block is found, and a counter by
 /// which blocks share work in order. One operation of a stream runs at a time, so one scratch per
@@ -40,7 +41,8 @@ struct Scratch {
   double* partials;                // (max_sums, max_blocks)
   unsigned int* ticket;            // 0 between operations
   unsigned int* next;              // the chunk that the next free block takes; 0 between operations
-  RankMail const* mail = nullptr;  // of the other ranks, on the device; null: there are none
+  RankMail const* mail = nullptr;  // of the other ranks, on the device; null: none is written to
+  SumsApart apart{};               // where operations are cut in two for the other ranks
 };
 
 /// Made once and used by one Context after the other (open()), so that its streams outlive every
@@ -68,9 +70,9 @@ class Device {
   /// then the memory returns to the pool. Not in `stream` itself, where it might be captured.
   void give_back(void*) noexcept;
   cudaStream_t memory_stream = nullptr;
-  cudaEvent_t order = nullptr;   ///< between the caller's stream and `stream`
-  Arena* lent = nullptr;         ///< see lend()
-  std::unique_ptr<Peers> peers;  ///< where its Context is one of several ranks, see join_ranks()
+  cudaEvent_t order = nullptr;     ///< between the caller's stream and `stream`
+  Arena* lent = nullptr;           ///< see lend()
+  std::unique_ptr<RankLink> link;  ///< where its Context is one of several ranks, see join_ranks()
 
  private:
   friend class Capture;
@@ -82,6 +84,10 @@ class Device {
   bool capturing_ = false;
   std::vector<void*> withheld_;  // released while capturing
 };
+
+/// Between the halves of an operation that is cut in two (core/sums_apart.hpp): the first has left
+/// `count` sums. Throws Unsupported for too many.
+void gather_sums(Device&, std::int64_t count);
 
 /// Held while `stream` is being captured: memory released meanwhile goes afterwards, since an event
 /// of the stream would become part of the graph.

@@ -1,68 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/cuda/peers.hpp>
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <chrono>
-#include <cstring>
-#include <fstream>
-#include <functional>
 #include <mutex>
 #include <utility>
 
 #include <tcsolve/core/cuda/captures.hpp>
 #include <tcsolve/core/device_links.hpp>
-#include <tcsolve/core/timed.hpp>
+#include <tcsolve/core/faults.hpp>
 
 namespace tcsolve::cuda {
 namespace {
-
-/// What a rank tells the others of its memory.
-struct Card {
-  std::uint64_t host = 0;  ///< the same in all processes of a machine that has not been restarted
-  std::int64_t process = 0;
-  std::uint64_t address = 0;
-  std::int64_t ordinal = 0;
-  std::array<char, 16> uuid{};  ///< of the device
-  cudaIpcMemHandle_t handle{};
-};
-static_assert(sizeof(Card) % sizeof(double) == 0);
-
-std::uint64_t this_host() {
-  std::ifstream file("/proc/sys/kernel/random/boot_id");
-  std::string id;
-  file >> id;
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return std::hash<std::string>()(id + name.data());
-}
-
-/// What every rank says, in rank order. The bits go through, whatever they would be as numbers.
-std::vector<Card> exchange(Communicator& ranks, Card const& mine) {
-  constexpr std::size_t words = sizeof(Card) / sizeof(double);
-  auto const count = static_cast<std::size_t>(ranks.ranks());
-  std::array<double, words> out;
-  std::memcpy(out.data(), &mine, sizeof mine);
-  std::vector<double> in(words * count);
-  ranks.gather(out.data(), words, in.data());
-  std::vector<Card> all(count);
-  std::memcpy(static_cast<void*>(all.data()), in.data(), sizeof(Card) * count);
-  return all;
-}
-
-/// f() on every rank: where it throws on one, it throws on all.
-template <class F>
-void on_all(Communicator& ranks, F const& f) {
-  std::exception_ptr thrown;
-  try {
-    f();
-  } catch (...) { thrown = std::current_exception(); }
-  bool const some = ranks.agree(thrown != nullptr);
-  if (thrown) std::rethrow_exception(thrown);
-  if (some) throw Unsupported("another rank's device cannot share its memory");
-}
 
 /// Memory of a Device that ranks which have not met since may still write to.
 class Released {
@@ -93,8 +41,10 @@ class Released {
 
 void reach(int ordinal, int other) {
   if (!reaches(ordinal, other))
-    throw Unsupported(cat("device ", ordinal, " does not reach the memory of device ", other,
-                          ": ranks on these need a link between them; take 'backend: host'"));
+    throw Unsupported(
+        cat("device ", ordinal, " does not reach the memory of device ", other,
+            ": kernels store over a link between them alone; take 'transport: nccl' or "
+            "'mpi', or 'backend: host'"));
   cudaError_t const code = cudaDeviceEnablePeerAccess(other, 0);
   if (code == cudaErrorPeerAccessAlreadyEnabled)
     cudaGetLastError();
@@ -120,7 +70,7 @@ SharedMemory::SharedMemory(Device& on, Communicator& ranks, std::size_t bytes)
   Current const current(on);
   BesideCaptures const beside;
   std::size_t const me = rank_;
-  Card mine;
+  RankCard mine = card_of(on);
   try {
     on_all(ranks, [&] {
       // Of pages of its own: a handle is one of whole pages.
@@ -132,29 +82,20 @@ SharedMemory::SharedMemory(Device& on, Communicator& ranks, std::size_t bytes)
       check(cudaMemsetAsync(memory, 0, bytes, on.memory_stream));
       check(cudaStreamSynchronize(on.memory_stream));
       if (!captured(on.stream)) wait(on, on.stream);  // what this rank wrote elsewhere is there
-      mine.host = this_host();
-      mine.process = getpid();
       mine.address = reinterpret_cast<std::uintptr_t>(memory);
-      mine.ordinal = on.ordinal;
-      std::memcpy(mine.uuid.data(), on.properties.uuid.bytes, mine.uuid.size());
       check(cudaIpcGetMemHandle(&mine.handle, memory));
     });
-    std::vector<Card> const all = exchange(ranks, mine);
+    std::vector<RankCard> const all = exchange(ranks, mine);
     if (!captured(on.stream)) Released::all().free(on.home);
-    for (std::size_t r = 0; r < all.size(); ++r)
-      for (std::size_t s = r + 1; s < all.size(); ++s)
-        if (all[r].host == all[s].host && all[r].uuid == all[s].uuid)
-          throw Unsupported(cat("ranks ", r, " and ", s,
-                                " have the same device, on which they would wait for each other; "
-                                "take as many ranks as there are devices, or 'backend: host'"));
+    require_own_devices(all);
     on_all(ranks, [&] {
       for (std::size_t r = 0; r < all.size(); ++r) {
         if (r == me) continue;
-        Card const& other = all[r];
+        RankCard const& other = all[r];
         if (other.host != mine.host)
           throw Unsupported(cat("rank ", r,
                                 " is on another host: devices of several hosts are not "
-                                "reached; take 'backend: host'"));
+                                "reached; take 'transport: nccl' or 'mpi', or 'backend: host'"));
         if (other.process == mine.process) {
           if (other.ordinal != mine.ordinal) reach(on.ordinal, static_cast<int>(other.ordinal));
           seen_[r] = reinterpret_cast<std::byte*>(other.address);
@@ -185,10 +126,11 @@ void SharedMemory::close() noexcept {
 }
 
 Peers::Peers(Device& on, Communicator& all)
-    : ranks(all), posts_(on, all, RankMail::bytes(all.ranks())) {
+    : RankLink(all, DeviceTransport::peer), posts_(on, all, RankMail::bytes(all.ranks())) {
   if (all.ranks() > RankMail::most_ranks)
     throw Unsupported(cat(all.ranks(), " ranks of devices; there can be ", RankMail::most_ranks));
   Current const current(on);
+  try_out(on);
   given_up_ = static_cast<std::int32_t*>(allocate_pinned(sizeof *given_up_));
   *given_up_ = 0;
   RankMail mail{};
@@ -210,41 +152,37 @@ Peers::~Peers() {
   release_pinned(given_up_);
 }
 
-void Peers::look() noexcept {
+/// Stores a number of its own into the memory of each rank, looks at what comes, and clears it.
+void Peers::try_out(Device& on) {
+  BesideCaptures const beside;
+  auto const count = static_cast<std::size_t>(ranks.ranks());
+  int const me = ranks.rank();
+  std::vector<double> seen(count);
+  double const mine = 0.5 + me;
+  on_all(ranks, [&] {
+    for (int r = 0; r < ranks.ranks(); ++r)
+      check(cudaMemcpyAsync(posts_.of(r) + sizeof mine * static_cast<std::size_t>(me), &mine,
+                            sizeof mine, cudaMemcpyDefault, on.memory_stream));
+    check(cudaStreamSynchronize(on.memory_stream));
+  });
+  on_all(ranks, [&] {
+    std::size_t const bytes = count * sizeof mine;
+    check(cudaMemcpyAsync(seen.data(), posts_.of(me), bytes, cudaMemcpyDefault, on.memory_stream));
+    check(cudaMemsetAsync(posts_.of(me), 0, bytes, on.memory_stream));
+    check(cudaStreamSynchronize(on.memory_stream));
+    for (std::size_t r = 0; r < count; ++r)
+      if (seen[r] != 0.5 + double(r) ||
+          faults::transport_fails(static_cast<int>(DeviceTransport::peer)))
+        throw Unsupported(cat("what rank ", r, " has stored to try it out has not come"));
+  });
+}
+
+void Peers::look(double) noexcept {
   if (ranks.broken()) *static_cast<std::int32_t volatile*>(given_up_) = 1;
 }
 
 void Peers::require() {
   if (*static_cast<std::int32_t volatile*>(given_up_) != 0) ranks.lost();
-}
-
-void wait(Device& on, cudaStream_t stream) {
-  if (!on.peers) return check(cudaStreamSynchronize(stream));
-  auto const started = std::chrono::steady_clock::now();
-  for (cudaError_t code; (code = cudaStreamQuery(stream)) != cudaSuccess;) {
-    if (code != cudaErrorNotReady) check(code);
-    on.peers->look();
-    if (seconds_since(started) > 0.01) usleep(50);
-  }
-  on.peers->require();
-}
-
-void join_ranks(Device& on, Communicator& ranks) {
-  on.peers = std::make_unique<Peers>(on, ranks);
-  sum_over_ranks(on, true);
-}
-
-void leave_ranks(Device& on) noexcept {
-  if (!on.peers) return;
-  Current const current(on);
-  cudaStreamSynchronize(on.stream);
-  cudaGetLastError();
-  on.scratch.mail = nullptr;
-  on.peers.reset();
-}
-
-void sum_over_ranks(Device& on, bool all) noexcept {
-  on.scratch.mail = all ? on.peers->mail() : nullptr;
 }
 
 }  // namespace tcsolve::cuda

@@ -15,8 +15,7 @@
 #include <memory>
 #include <vector>
 
-#include <tcsolve/core/communicator.hpp>
-#include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/core/cuda/rank_link.hpp>
 
 namespace tcsolve::cuda {
 
@@ -41,27 +40,23 @@ class SharedMemory {
   std::vector<bool> opened_;  // memory of another process
 };
 
-/// What a Device has while its Context is one of several ranks.
-class Peers {
+class Peers final : public RankLink {
  public:
+  /// Throws as SharedMemory does, and where a store has not come.
   Peers(Device&, Communicator&);
-  ~Peers();
-  Communicator& ranks;
-  RankMail const* mail() const { return mail_; }
-  /// To be asked while the host waits for the device.
-  void look() noexcept;
-  /// Throws where a kernel has waited in vain.
-  void require();
+  ~Peers() override;
+  RankMail const* mail() const override { return mail_; }
+  void look(double) noexcept override;
+  void require() override;
   /// Host memory: not 0 once nobody is to wait any more.
   std::int32_t* given_up() const { return given_up_; }
 
  private:
+  void try_out(Device&);
+
   SharedMemory posts_;
   RankMail* mail_ = nullptr;  // on the device
   std::int32_t* given_up_ = nullptr;
 };
-
-/// Waits for `stream`, also for kernels that wait for other ranks.
-void wait(Device&, cudaStream_t stream);
 
 }  // namespace tcsolve::cuda

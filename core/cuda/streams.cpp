@@ -2,7 +2,7 @@
 /// The order between a Device's stream and its caller's.
 #include <tcsolve/core/cuda/captures.hpp>
 #include <tcsolve/core/cuda/device.hpp>
-#include <tcsolve/core/cuda/peers.hpp>
+#include <tcsolve/core/cuda/rank_link.hpp>
 #include <tcsolve/core/own_stream.hpp>
 
 namespace tcsolve::cuda {

@@ -102,6 +102,11 @@ __global__ void __launch_bounds__(gram_threads)
   if (state != nullptr && state->stop != 0) return;
   sum_over_ranks<Add>(scratch, state, G, gram_size, [](int) { return true; });
 }
+/// The second half, where that is cut in two.
+__global__ void __launch_bounds__(gram_threads)
+    gram_take_kernel(double* G, LoopState* state, Scratch scratch) {
+  take_over_ranks<Add>(scratch, state, G, gram_size, gram_size, [](int) { return true; });
+}
 
 /// Doubles that add_grams() and the kernel before it work on.
 std::int64_t gram_doubles(std::int64_t count) { return (count + groups_of(count)) * gram_size; }
@@ -115,8 +120,13 @@ void add_grams(Device& on, LoopState* state, double* memory, std::int64_t count,
   gram_sum_kernel<<<32 * gram_size / gram_threads, gram_threads, 0, on.stream>>>(sums, groups, G,
                                                                                  state);
   check(cudaGetLastError());
-  if (on.scratch.mail == nullptr) return;
+  bool const cut = on.scratch.apart.cut();
+  if (on.scratch.mail == nullptr && !cut) return;
   gram_ranks_kernel<<<1, gram_threads, 0, on.stream>>>(G, state, on.scratch);
+  check(cudaGetLastError());
+  if (!cut) return;
+  gather_sums(on, gram_size);
+  gram_take_kernel<<<1, gram_threads, 0, on.stream>>>(G, state, on.scratch);
   check(cudaGetLastError());
 }
 

@@ -252,6 +252,7 @@ void spmv_dot_bsell(Device& on, BsellProduct<S, T> const& p, double* sigma) {
         <<<g.blocks, g.threads, 0, on.stream>>>(p.a, g.log_share, p.x.data, y, sigma, on.scratch);
   });
   check(cudaGetLastError());
+  end_sigma(on, sigma);
 }
 
 #define TCSOLVE_INSTANTIATE(S, T)                                     \

@@ -141,6 +141,7 @@ void spmv_dot_csell(Device& on, CsellProduct<S, T> const& p, double* sigma) {
   csell_dot_kernel<F><<<grid<F>(on, p.a.count), F::warps * 32, 0, on.stream>>>(p.a, p.x.data, y,
                                                                                sigma, on.scratch);
   check(cudaGetLastError());
+  end_sigma(on, sigma);
 }
 
 #define TCSOLVE_INSTANTIATE(S, T)                                     \

@@ -263,8 +263,7 @@ __global__ void __launch_bounds__(threads<T>, blocks_each<T>)
   double total[1] = {end_sum_by_block<Add, 8>(scratch.partials, order.parts(), block, add_block)};
   if (threadIdx.x != 0) return;
   *scratch.ticket = 0;
-  sum_over_ranks<Add>(scratch, state, total);
-  op.finish(frame, total);
+  if (sum_over_ranks<Add>(scratch, state, total)) op.finish(frame, total);
 }
 
 /// launch(rows, blocks, order): many rows a thread where that leaves 768 threads for each
@@ -319,6 +318,10 @@ void multiply(Device& on, LoopState* state, DiaMultiplyDot<S, T> const& op) {
                  dia_dot_kernel<rows>
                      <<<blocks, threads<T>, 0, on.stream>>>(op, state, on.scratch, order, all);
                });
+  if (!on.scratch.apart.cut()) return;
+  gather_sums(on, 1);
+  finish_kernel<<<1, 1, 0, on.stream>>>(op, state, on.scratch);
+  check(cudaGetLastError());
 }
 
 }  // namespace

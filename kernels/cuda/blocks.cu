@@ -126,14 +126,43 @@ __global__ void __launch_bounds__(block)
   if (threadIdx.x % 32 == 0) (of_Z ? op.D[e - all] : op.C[e]) = sum;
 }
 
-/// C, and D, of all ranks. One block.
+/// Which of C, or D, is summed.
+template <class T>
+struct Entries {
+  BlockGram<T> const& op;
+  bool of_D;
+  __device__ bool operator()(int e) const { return of_D || op.has(e / (op.p * op.q)); }
+};
+
+/// C, or D, of all ranks. One block.
 template <class T>
 __global__ void __launch_bounds__(block)
-    ranks_kernel(BlockGram<T> op, LoopState* state, Scratch scratch) {
+    ranks_kernel(BlockGram<T> op, bool of_D, LoopState* state, Scratch scratch) {
   if (idle(state, op.wanted)) return;
+  sum_over_ranks<Add>(scratch, state, of_D ? op.D : op.C, op.blocks * op.p * op.q,
+                      Entries<T>{op, of_D});
+}
+/// The second half, where that is cut in two. One block.
+template <class T>
+__global__ void __launch_bounds__(block)
+    take_kernel(BlockGram<T> op, bool of_D, LoopState* state, Scratch scratch) {
   int const all = op.blocks * op.p * op.q;
-  sum_over_ranks<Add>(scratch, state, op.C, all, [&](int e) { return op.has(e / (op.p * op.q)); });
-  if (op.D != nullptr) sum_over_ranks<Add>(scratch, state, op.D, all, [](int) { return true; });
+  take_over_ranks<Add>(scratch, state, of_D ? op.D : op.C, all, all, Entries<T>{op, of_D});
+}
+
+template <class T>
+void over_ranks(Device& on, LoopState* state, BlockGram<T> const& op) {
+  bool const cut = on.scratch.apart.cut();
+  if (on.scratch.mail == nullptr && !cut) return;
+  for (bool const of_D : {false, true}) {
+    if (of_D && op.D == nullptr) return;
+    ranks_kernel<<<1, block, 0, on.stream>>>(op, of_D, state, on.scratch);
+    check(cudaGetLastError());
+    if (!cut) continue;
+    gather_sums(on, std::int64_t{op.blocks} * op.p * op.q);
+    take_kernel<<<1, block, 0, on.stream>>>(op, of_D, state, on.scratch);
+    check(cudaGetLastError());
+  }
 }
 
 /// Several blocks of X: their products are added one after the other, C from the first-level cache.
@@ -355,9 +384,7 @@ void run(Device& on, LoopState* state, BlockGram<T> const& op) {
   auto const sums = static_cast<unsigned int>((entries + warps - 1) / warps);
   sum_kernel<<<sums, block, 0, on.stream>>>(op, state, blocks);
   check(cudaGetLastError());
-  if (on.scratch.mail == nullptr) return;
-  ranks_kernel<<<1, block, 0, on.stream>>>(op, state, on.scratch);
-  check(cudaGetLastError());
+  over_ranks(on, state, op);
 }
 
 /// Y = S + alpha sum_b X_b C_b.

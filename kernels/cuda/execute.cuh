@@ -11,7 +11,7 @@
 ///          more than run at once: neighbours in time are neighbours in memory
 ///   loads  of two elements on their way where the operation loads apart (kernels/operation.hpp)
 ///   sum    thread, warp (shuffles), block, partials; the last block adds them in block order, then
-///          those of other ranks (kernels/cuda/rank_sums.cuh)
+///          those of other ranks, or a kernel after them (kernels/cuda/rank_sums.cuh)
 ///   bytes  the operation's operands once each
 #pragma once
 
@@ -107,12 +107,23 @@ __global__ void __launch_bounds__(block_size, resident<V>)
     }
     if (threadIdx.x == 0) {
       if (gridDim.x > 1) *scratch.ticket = 0;
-      if constexpr (Traits::sums > 0) sum_over_ranks<V>(scratch, state, sum);
+      if constexpr (Traits::sums > 0)
+        if (!sum_over_ranks<V>(scratch, state, sum)) return;
       frame.lead = true;
       op.finish(frame, sum);
       if constexpr (Traits::afters) op.after(frame);
     }
   }
+}
+
+/// The second half of an operation that is cut in two. One thread.
+template <class V>
+__global__ void finish_kernel(V op, LoopState* state, Scratch scratch) {
+  double sum[OpTraits<V>::sums];
+  if (!take_over_ranks<V>(scratch, state, sum)) return;
+  Frame const frame{state, true};
+  op.finish(frame, sum);
+  if constexpr (OpTraits<V>::afters) op.after(frame);
 }
 
 /// Blocks that a multiprocessor runs at once, of the kind of device that asks first.
@@ -149,6 +160,12 @@ void execute(Device& on, LoopState* state, V const& op) {
   int threads = op.n == 0 && OpTraits<V>::sums == 0 ? 32 : block_size;
   op_kernel<<<grid_for<V>(on, op.n), threads, 0, on.stream>>>(op, state, on.scratch);
   check(cudaGetLastError());
+  if constexpr (OpTraits<V>::sums > 0)
+    if (on.scratch.apart.cut()) {
+      gather_sums(on, OpTraits<V>::sums);
+      finish_kernel<<<1, 1, 0, on.stream>>>(op, state, on.scratch);
+      check(cudaGetLastError());
+    }
 }
 
 /// Instantiates execute() for each operation of a list. A function with the addresses, not a

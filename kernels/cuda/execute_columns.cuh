@@ -26,6 +26,22 @@ unsigned int column_blocks(Device&, BlockShape const&);
 
 namespace {
 
+/// finish() of the columns of those threads that `go`, thread k of column k; the block's.
+template <class V>
+__device__ void finish_columns(V const& op, Frame frame, bool go, double const* total) {
+  constexpr int sums = OpTraits<V>::sums;
+  int const w = op.shape.w, column = threadIdx.x;
+  frame.lead = true;
+  if (go) {
+    double mine[sums];
+    for (int k = 0; k < sums; ++k) mine[k] = total[k * w + column];
+    op.finish({frame, column}, mine);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0)
+    if constexpr (OpTraits<V>::afters) op.after(frame);
+}
+
 template <class V>
 __global__ void __launch_bounds__(column_block)
     column_kernel(V op, LoopState* state, double* partials, Scratch scratch) {
@@ -62,18 +78,25 @@ __global__ void __launch_bounds__(column_block)
       if (threadIdx.x % 32 == 0) total[e] = s;
     }
     __syncthreads();
-    sum_over_ranks<V>(scratch, state, total, sums * w, [](int) { return true; });
-    frame.lead = true;
-    if (go && row == 0) {
-      double mine[sums];
-      for (int k = 0; k < sums; ++k) mine[k] = total[k * w + column];
-      op.finish({frame, column}, mine);
-    }
-    __syncthreads();
-    if (threadIdx.x != 0) return;
-    *scratch.ticket = 0;
-    if constexpr (OpTraits<V>::afters) op.after(frame);
+    if (threadIdx.x == 0) *scratch.ticket = 0;
+    if (!sum_over_ranks<V>(scratch, state, total, sums * w, [](int) { return true; })) return;
+    finish_columns(op, frame, go && row == 0, total);
   }
+}
+
+/// The second half of an operation that is cut in two. One block.
+template <class V>
+__global__ void __launch_bounds__(column_block)
+    finish_columns_kernel(V op, LoopState* state, Scratch scratch) {
+  constexpr int sums = OpTraits<V>::sums;
+  __shared__ double total[sums * most_columns];
+  int const w = op.shape.w, column = threadIdx.x;
+  if (!take_over_ranks<V>(scratch, state, total, sums * w, sums * w, [](int) { return true; }))
+    return;
+  Frame const frame{state, false};
+  typename V::Coefficients c{};
+  bool const go = column < w && !frame.stopped() && op.prepare({frame, column}, c);
+  finish_columns(op, frame, go, total);
 }
 
 }  // namespace
@@ -84,6 +107,12 @@ void execute_columns(Device& on, LoopState* state, V const& op, double* partials
   column_kernel<<<column_blocks(on, op.shape), column_block, 0, on.stream>>>(op, state, partials,
                                                                              on.scratch);
   check(cudaGetLastError());
+  if constexpr (OpTraits<V>::sums > 0)
+    if (on.scratch.apart.cut()) {
+      gather_sums(on, std::int64_t{OpTraits<V>::sums} * op.shape.w);
+      finish_columns_kernel<<<1, column_block, 0, on.stream>>>(op, state, on.scratch);
+      check(cudaGetLastError());
+    }
 }
 
 /// Instantiates execute_columns() for each operation of a list (see Executes of execute.cuh).

@@ -23,8 +23,25 @@ __device__ inline void finish_sigma(double mine, double* sigma, Scratch const& s
   if (!last_block(scratch.ticket) || warp > 0) return;
   double all[1] = {end_sum_by_warp(scratch.partials, gridDim.x)};
   if (lane != 0) return;
-  sum_over_ranks<Add>(scratch, nullptr, all);
-  *sigma = all[0], *scratch.ticket = 0;
+  *scratch.ticket = 0;
+  if (sum_over_ranks<Add>(scratch, nullptr, all)) *sigma = all[0];
 }
+
+namespace {
+
+__global__ void sigma_kernel(double* sigma, Scratch scratch) {
+  double all[1];
+  if (take_over_ranks<Add>(scratch, nullptr, all)) *sigma = all[0];
+}
+
+/// To be called behind such a kernel: *sigma of all ranks, where that is not there yet.
+void end_sigma(Device& on, double* sigma) {
+  if (!on.scratch.apart.cut()) return;
+  gather_sums(on, 1);
+  sigma_kernel<<<1, 1, 0, on.stream>>>(sigma, on.scratch);
+  check(cudaGetLastError());
+}
+
+}  // namespace
 
 }  // namespace tcsolve::cuda

@@ -13,6 +13,15 @@
 /// with NaN, and the host throws (core/cuda/peers.hpp).
 ///
 ///     bytes   16 a sum to each rank; time: one way over the link, 1 to 2 us
+///
+/// Ranks whose kernels do not reach each other leave the sums where an all-gather takes them, and
+/// the second half of the operation is another kernel (core/sums_apart.hpp):
+///
+///     if (!sum_over_ranks<V>(scratch, state, sum)) return;        // cut: the sums are left
+///     op.finish(frame, sum);
+///     --- gather_sums(on, count) ---
+///     if (!take_over_ranks<V>(scratch, state, sum)) return;       // nothing was left
+///     op.finish(frame, sum);
 #pragma once
 
 #include <tcsolve/core/cuda/device.hpp>
@@ -33,6 +42,11 @@ __device__ inline bool gives_up(RankMail const& mail, std::uint64_t& began) {
   return true;
 }
 
+/// What this rank's host wants of the loop.
+__device__ inline std::int32_t wanted_by_host(LoopState const* state) {
+  return state == nullptr ? 0 : *static_cast<std::int32_t const volatile*>(&state->cancel);
+}
+
 /// One exchange. There are other ranks.
 class RankExchange {
  public:
@@ -41,7 +55,7 @@ class RankExchange {
 
   /// Sum k < RankMail::capacity of this rank. A thread for each.
   __device__ void post(int k, double mine) const {
-    auto const word = state_ == nullptr ? 0 : *static_cast<std::int32_t volatile*>(&state_->cancel);
+    auto const word = wanted_by_host(state_);
     Post const post = make_post(mine, turn_ | static_cast<std::uint32_t>(word) << turn_bits);
     for (int r = 0; r < mail_.ranks; ++r) write<Reach::system>(place(r, k, mail_.rank), post);
   }
@@ -83,21 +97,56 @@ class RankExchange {
   std::uint32_t turn_;
 };
 
-/// A few sums that one thread has.
+/// Sum k of `count`, of all ranks, from what an all-gather has brought.
+template <class V>
+__device__ double total_apart(SumsApart const& apart, int k, int count) {
+  double total = 0;
+  add_parts<V>([&](int r, int) { return apart.of(r, k, count); }, 0, apart.ranks, 1, &total);
+  return total;
+}
+/// By one thread, when all sums are taken.
+__device__ inline void end_apart(SumsApart const& apart, LoopState* state, int count) {
+  if (state != nullptr) state->agreed = apart.agreed(count);
+  apart.end();
+}
+
+/// A few sums that one thread has. False: they are left for the second half.
 template <class V, int count>
-__device__ void sum_over_ranks(Scratch const& scratch, LoopState* state, double (&sum)[count]) {
-  if (scratch.mail == nullptr) return;
+__device__ bool sum_over_ranks(Scratch const& scratch, LoopState* state, double (&sum)[count]) {
+  if (scratch.apart.cut()) {
+    for (int k = 0; k < count; ++k) scratch.apart.leave(k, sum[k]);
+    scratch.apart.seal(wanted_by_host(state));
+    return false;
+  }
+  if (scratch.mail == nullptr) return true;
   RankExchange const all(*scratch.mail, state);
   for (int k = 0; k < count; ++k) all.post(k, sum[k]);
   for (int k = 0; k < count; ++k) sum[k] = all.template take<V>(k);
   all.end();
+  return true;
+}
+/// The second half, by one thread. False: the first has not come to its sums.
+template <class V, int count>
+__device__ bool take_over_ranks(Scratch const& scratch, LoopState* state, double (&sum)[count]) {
+  if (!scratch.apart.left()) return false;
+  for (int k = 0; k < count; ++k) sum[k] = total_apart<V>(scratch.apart, k, count);
+  end_apart(scratch.apart, state, count);
+  return true;
 }
 
 /// sum[k] for those k < count that there(k); by all threads of a block, which see them afterwards.
+/// False: they are left, where `count` of them at least are gathered.
 template <class V, class There>
-__device__ void sum_over_ranks(Scratch const& scratch, LoopState* state, double* sum, int count,
+__device__ bool sum_over_ranks(Scratch const& scratch, LoopState* state, double* sum, int count,
                                There const& there) {
-  if (scratch.mail == nullptr) return;
+  if (scratch.apart.cut()) {
+    __syncthreads();  // sums are there
+    for (int k = static_cast<int>(threadIdx.x); k < count; k += static_cast<int>(blockDim.x))
+      if (there(k)) scratch.apart.leave(k, sum[k]);
+    if (threadIdx.x == 0) scratch.apart.seal(wanted_by_host(state));
+    return false;
+  }
+  if (scratch.mail == nullptr) return true;
   int const threads = static_cast<int>(blockDim.x);
   for (int first = 0; first < count; first += RankMail::capacity) {
     int const end = min(count, first + RankMail::capacity), mine = first + threadIdx.x;
@@ -111,6 +160,20 @@ __device__ void sum_over_ranks(Scratch const& scratch, LoopState* state, double*
     if (threadIdx.x == 0) all.end();
     __syncthreads();  // the turn is told before the next exchange asks for it
   }
+  return true;
+}
+/// The second half, by all threads of a block: of `count` sums, of which `gathered` were gathered.
+template <class V, class There>
+__device__ bool take_over_ranks(Scratch const& scratch, LoopState* state, double* sum, int count,
+                                int gathered, There const& there) {
+  bool const left = scratch.apart.left();
+  __syncthreads();
+  if (!left) return false;
+  for (int k = static_cast<int>(threadIdx.x); k < count; k += static_cast<int>(blockDim.x))
+    if (there(k)) sum[k] = total_apart<V>(scratch.apart, k, gathered);
+  if (threadIdx.x == 0) end_apart(scratch.apart, state, gathered);
+  __syncthreads();
+  return true;
 }
 
 }  // namespace tcsolve::cuda

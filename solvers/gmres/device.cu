@@ -142,12 +142,24 @@ __global__ void __launch_bounds__(gram_shape::block, gram_shape::blocks_each)
     if (lane == 0) op.H.sums[k] = total;
   }
   __syncthreads();
-  sum_over_ranks<Add>(scratch, state, op.H.sums, op.sums(j), [](int) { return true; });
+  if (frame.lead) *scratch.ticket = 0;
+  if (!sum_over_ranks<Add>(scratch, state, op.H.sums, op.sums(j), [](int) { return true; })) return;
   for (int k = threadIdx.x; k < columns; k += block) op.entry(j, k);
-  if (frame.lead) {
-    op.finish(frame);
-    *scratch.ticket = 0;
-  }
+  if (frame.lead) op.finish(frame);
+}
+
+/// The second half of a gram that is cut in two, of which as many sums were gathered as there are
+/// in the last step of a cycle. One block.
+template <class T, class S>
+__global__ void __launch_bounds__(gram_shape::block)
+    finish_gram_kernel(Gram<T, S> op, LoopState* state, Scratch scratch) {
+  Frame const frame{state, threadIdx.x == gram_shape::block - 1};
+  int const j = frame.step();
+  if (!take_over_ranks<Add>(scratch, state, op.H.sums, op.sums(j), op.sum_count(),
+                            [](int) { return true; }))
+    return;
+  for (int k = threadIdx.x; k <= j; k += gram_shape::block) op.entry(j, k);
+  if (frame.lead) op.finish(frame);
 }
 
 namespace update_shape {
@@ -253,8 +265,18 @@ __global__ void __launch_bounds__(update_shape::block, update_shape::blocks_each
   double total[1] = {end_sum_by_warp<parts_ahead>(scratch.partials, gridDim.x)};
   if (threadIdx.x != 0) return;
   *scratch.ticket = 0;
-  sum_over_ranks<Add>(scratch, state, total);
+  if (!sum_over_ranks<Add>(scratch, state, total)) return;
   frame.lead = true;
+  op.finish(frame, total);
+  op.after(frame);
+}
+
+/// The second half of an update that is cut in two. One thread.
+template <class T, class S>
+__global__ void finish_update_kernel(ArnoldiUpdate<T, S> op, LoopState* state, Scratch scratch) {
+  double total[1];
+  if (!take_over_ranks<Add>(scratch, state, total)) return;
+  Frame const frame{state, true};
   op.finish(frame, total);
   op.after(frame);
 }
@@ -273,6 +295,10 @@ void gram(Device& on, LoopState* state, Gram<T, S> const& op) {
   int blocks = blocks_for(op.n, gram_shape::block, gram_blocks(on));
   gram_kernel<<<blocks, gram_shape::block, 0, on.stream>>>(op, state, on.scratch);
   check(cudaGetLastError());
+  if (!on.scratch.apart.cut()) return;
+  gather_sums(on, op.sum_count());
+  finish_gram_kernel<<<1, gram_shape::block, 0, on.stream>>>(op, state, on.scratch);
+  check(cudaGetLastError());
 }
 
 template <class T, class S>
@@ -280,6 +306,10 @@ void execute(Device& on, LoopState* state, ArnoldiUpdate<T, S> const& op) {
   int most = update_shape::blocks_each * on.properties.multiProcessorCount;
   int blocks = blocks_for(op.n, update_shape::block, most);
   update_kernel<<<blocks, update_shape::block, 0, on.stream>>>(op, state, on.scratch);
+  check(cudaGetLastError());
+  if (!on.scratch.apart.cut()) return;
+  gather_sums(on, 1);
+  finish_update_kernel<<<1, 1, 0, on.stream>>>(op, state, on.scratch);
   check(cudaGetLastError());
 }
 

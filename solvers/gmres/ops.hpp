@@ -104,7 +104,7 @@ struct Gram {
   double* partials;  ///< (2 m + 1, gram_blocks(ctx)): scratch
 
   static TCSOLVE_HD Index sums(Index j) { return 2 * j + 3; }
-  int sum_count() const { return sums(H.m - 1); }
+  TCSOLVE_HD int sum_count() const { return sums(H.m - 1); }
   /// Column k of [V u].
   TCSOLVE_HD T const* column(Index j, Index k) const {
     static_assert(!narrow);

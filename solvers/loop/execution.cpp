@@ -127,25 +127,32 @@ void Loop::choose_graph(Context& ctx) {
   if (!ctx.options().graphs && wanted_ == Execution::graph)
     ctx.log(Severity::note, "the loop runs eagerly: graphs are switched off (TCSOLVE_GRAPHS=0)");
   bool const graph_wanted = ctx.options().graphs;
-  use_graph_ = graph_wanted && body_.capturable();
-  if (graph_wanted && !body_.capturable())
+  bool const sums = cuda::sums_in_graphs(*ctx.device());
+  use_graph_ = graph_wanted && sums && body_.capturable();
+  if (graph_wanted && !sums)
+    ctx.log(Severity::note, "the loop runs eagerly: the host sends its sums to other ranks");
+  else if (graph_wanted && !body_.capturable())
     ctx.log(Severity::note, "the loop runs eagerly: an operator in it cannot be recorded");
 }
 
-/// Makes the graph, if there is to be one and is none yet.
+/// Makes the graph, if there is to be one and is none yet; of ranks all have one or none has.
 void Loop::capture(Context& ctx) {
-  if (!use_graph_ || graph_) return;
-  try {
-    std::string why;
-    ctx.working_in(captured_, [&] {
-      if constexpr (has_cuda)
-        graph_ = cuda::record_while(ctx, body_, state(), round_, handle_, why);
-    });
-    if (graph_) return;
-    ctx.log(Severity::note, cat("the loop runs eagerly: ", why));
-  } catch (MemoryError const& e) {
-    ctx.log(Severity::note, cat("the loop runs eagerly: no room for its graph; ", e.what()));
-  }
+  if (graph_ || !ctx.communicator().agree(use_graph_)) return;
+  std::string why = "on another rank it cannot be a graph";
+  if (use_graph_) try {
+      ctx.working_in(captured_, [&] {
+        if constexpr (has_cuda)
+          graph_ = cuda::record_while(ctx, body_, state(), round_, handle_, why);
+      });
+    } catch (MemoryError const& e) {
+      why = cat("no room for its graph; ", e.what());
+    } catch (Error const& e) {  // what a library of others puts into it may not be possible there
+      if (cuda::transport(*ctx.device()) != DeviceTransport::nccl) throw;
+      why = e.what();
+    }
+  if (!ctx.communicator().agree(!graph_)) return;
+  if (use_graph_) ctx.log(Severity::note, cat("the loop runs eagerly: ", why));
+  graph_.reset();
   use_graph_ = false;
 }
 
@@ -288,6 +295,9 @@ void Loop::run_eager(Context& ctx, Watch const& watch, std::int32_t limit) {
   // Enough steps in the queue to hide the launches, few enough that little is done in vain: a step
   // after the stop changes nothing, but its product costs time, and its inner solve all of it.
   constexpr std::int32_t ahead = 4;
+  // Where other ranks take part in every submission, each ends with the same step.
+  bool const in_turn =
+      ctx.communicator().extends_sums() && cuda::transport(*ctx.device()) != DeviceTransport::peer;
   std::int32_t submitted = peek(progress_->iteration);
   bool asked = false;
   ctx.within(state(), [&] {
@@ -295,6 +305,7 @@ void Loop::run_eager(Context& ctx, Watch const& watch, std::int32_t limit) {
       if (submitted < limit && submitted - peek(progress_->iteration) < ahead) {
         body_.run(ctx);
         ++submitted;
+        if (in_turn) ctx.synchronize();
         tell(ctx, watch);
       } else if (device_idle(ctx) && submitted > peek(progress_->iteration) &&
                  peek(progress_->stop) == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/core/cuda/device.hpp>
-#include <tcsolve/core/cuda/peers.hpp>
+#include <tcsolve/core/cuda/rank_link.hpp>
 #include <tcsolve/core/faults.hpp>
 #include <tcsolve/solvers/loop/graph.hpp>
 
@@ -90,7 +90,7 @@ bool finished(Device& on) {
   Current const current(on);
   cudaError_t code = cudaStreamQuery(on.stream);
   if (code == cudaErrorNotReady) {
-    if (on.peers) on.peers->look();
+    if (on.link) on.link->look(0);
     return false;
   }
   check(code);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <tcsolve/core/cuda/peers.hpp>
+#include <tcsolve/core/cuda/rank_link.hpp>
 #include <tcsolve/core/cuda/shared_memory.hpp>
 #include <tcsolve/core/faults.hpp>
 #include <tcsolve/solvers/loop/persistent_kernel.cuh>
@@ -52,10 +52,14 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
   Current const current(on);
   auto loop = std::make_shared<PersistentLoop>();
   loop->blocks = std::min(on.properties.multiProcessorCount, max_blocks);
-  bool const over_ranks = on.peers && on.peers->ranks.extends_sums();
+  bool const over_ranks = on.link && on.link->ranks.extends_sums();
+  if (over_ranks && on.link->mail() == nullptr) {
+    why = "its ranks do not store into each other's memory";
+    return nullptr;
+  }
   if (over_ranks) {  // as many blocks on every rank
-    loop->blocks = max_blocks - on.peers->ranks.agree(max_blocks - loop->blocks);
-    loop->mail = on.peers->mail();
+    loop->blocks = max_blocks - on.link->ranks.agree(max_blocks - loop->blocks);
+    loop->mail = on.link->mail();
   }
   int cooperative = 0;
   check(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, on.ordinal));

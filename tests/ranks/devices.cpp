@@ -1,25 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What ranks of devices do without the host (sums, halos, loops), beside ranks of the host. Each
-/// has a device of its own; where there is one, these tests are skipped.
-#include <chrono>
+/// What ranks of devices do (sums, halos, loops), by everything that joins them, beside ranks of
+/// the host. What needs a device for each rank is skipped where there is one.
+#include <dlfcn.h>
 
+#include <chrono>
+#include <optional>
+
+#include <tcsolve/core/faults.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/blocks.hpp>
 #include <tcsolve/kernels/reductions.hpp>
 
 #include <tests/ranks/ranks.hpp>
-#include <tests/support/each_backend.hpp>
 
 namespace tcsolve::test {
 namespace {
 
-class DeviceRanks : public testing::TestWithParam<Backend> {
+/// Why these ranks cannot be; "" where they can.
+std::string lacks(Way const& way) {
+  std::string why;
+  if (way.backend == Backend::host) return "";
+  if (!cuda::available(why, way.one_device ? 0 : 1)) return why;
+  if (way.transport != DeviceTransport::nccl) return "";
+  void* const library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  return library != nullptr ? "" : dlerror();
+}
+
+class DeviceRanks : public testing::TestWithParam<Way> {
  protected:
   static constexpr double timeout = 10;
   void SetUp() override {
-    TCSOLVE_SKIP_IF_ABSENT(GetParam());
-    std::string why;
-    if (on_devices() && !cuda::available(why, 1)) GTEST_SKIP() << "two devices: " << why;
+    if (std::string const why = lacks(GetParam()); !why.empty()) GTEST_SKIP() << why;
   }
   template <class F>
   void on_both(F const& f) const {
@@ -28,9 +39,15 @@ class DeviceRanks : public testing::TestWithParam<Backend> {
   Solved by_both(Deal deal, Csr<double> const& a, Column const& b, std::string const& yaml) const {
     return by_ranks(2, deal, a, b, yaml, GetParam());
   }
-  bool on_devices() const { return GetParam() == Backend::cuda; }
+  bool on_devices() const { return GetParam().backend == Backend::cuda; }
+  DeviceTransport transport() const { return GetParam().transport; }
 };
-TCSOLVE_ON_EACH_BACKEND(DeviceRanks);
+INSTANTIATE_TEST_SUITE_P(by, DeviceRanks,
+                         testing::Values(Way{}, Way{Backend::cuda, DeviceTransport::peer},
+                                         Way{Backend::cuda, DeviceTransport::nccl},
+                                         Way{Backend::cuda, DeviceTransport::mpi},
+                                         Way{Backend::cuda, DeviceTransport::mpi, true}),
+                         [](auto const& info) { return info.param.text(); });
 
 /// A rank's entries of v, in its Context's space.
 Array<double> part_of(Context& ctx, Column const& v, std::vector<Index> const& at, int r) {
@@ -172,14 +189,15 @@ TEST_P(DeviceRanks, EveryMethodSolvesAsOneRankDoes) {
     bool const lsmr = method == "lsmr";
     std::string const M = lsmr ? "none" : "jacobi";
     Solved const one = by_one(a, b, config(method, "eager", M));
-    bool const one_kernel = method == "cg" || method == "chronopoulos_gear" ||
-                            method == "pipelined_cg" || method == "bicgstab";
+    bool const one_kernel =
+        transport() == DeviceTransport::peer && (method == "cg" || method == "chronopoulos_gear" ||
+                                                 method == "pipelined_cg" || method == "bicgstab");
+    bool const graph = transport() != DeviceTransport::mpi && graphs_by_default();
     for (std::string const execution : {"eager", "graph", "persistent"}) {
       SCOPED_TRACE(method + " " + execution);
       Solved const two = by_both(Deal::uneven, a, b, config(method, execution, M));
       expect_alike(two, one, lsmr || method == "bicgstab" ? 0.15 : 0.03);
-      bool const as_asked =
-          execution == "graph" ? graphs_by_default() : execution == "eager" || one_kernel;
+      bool const as_asked = execution == "graph" ? graph : execution == "eager" || one_kernel;
       if (on_devices() && as_asked) EXPECT_EQ(name(two.report.execution), execution);
     }
   }
@@ -374,15 +392,81 @@ TEST_P(DeviceRanks, NewValuesMayChangeTheProductOfOneRank) {
   }
 }
 
+TEST(DeviceRanksAgree, TheAnswerIsTheSameHoweverDevicesAreJoinedGpu) {
+  Csr<double> const a = spd();
+  Column const b = random_column(a.rows, 5);
+  std::optional<Solved> first;
+  for (Way const way :
+       {Way{Backend::cuda, DeviceTransport::mpi, true}, Way{Backend::cuda, DeviceTransport::mpi},
+        Way{Backend::cuda, DeviceTransport::peer}, Way{Backend::cuda, DeviceTransport::nccl}}) {
+    if (!lacks(way).empty()) continue;
+    SCOPED_TRACE(way.text());
+    Solved const now = by_ranks(2, Deal::uneven, a, b, config("gmres", "eager"), way);
+    if (!first) first = now;
+    EXPECT_EQ(now.report.iterations, first->report.iterations);
+    EXPECT_LE((now.x - first->x).norm(), 1e-8 * first->x.norm());
+  }
+  if (!first) GTEST_SKIP() << "no device";
+}
+
+/// What a Context of two ranks says when it is made.
+std::vector<std::string> notes_of(DeviceTransport transport, bool one_device, bool& devices) {
+  struct Notes : Observer {
+    void on(LogEvent const& e) override { lines.push_back(e.text); }
+    std::vector<std::string> lines;
+  };
+  std::vector<std::string> said;
+  run_threads(2, [&](Ranks& ranks) {
+    Notes notes;
+    int const device = one_device ? 0 : ranks.rank();
+    Context ctx(Backend::cuda, {.device = device, .communicator = &ranks, .transport = transport},
+                &notes);
+    if (ranks.rank() != 0) return;
+    said = notes.lines;
+    devices = cuda::transport(*ctx.device()) == DeviceTransport::mpi;
+  });
+  return said;
+}
+
 TEST(DeviceRanksRefuse, OneDeviceForTwoGpu) {
   TCSOLVE_SKIP_IF_ABSENT(Backend::cuda);
-  for (int again = 0; again < 2; ++again)
-    EXPECT_THROW(run_threads(2,
-                             [](Ranks& ranks) {
-                               Context const ctx(Backend::cuda,
-                                                 {.device = 0, .communicator = &ranks});
-                             }),
-                 Unsupported);
+  for (auto const transport :
+       {DeviceTransport::peer, DeviceTransport::nccl, DeviceTransport::peer}) {
+    bool by_hosts = false;
+    EXPECT_THROW(notes_of(transport, true, by_hosts), Unsupported) << name(transport);
+  }
+}
+
+/// Where nothing is named, what does not work is passed over, with a note for each.
+TEST(DeviceRanksRefuse, WhatFailsFallsToTheNextGpu) {
+  TCSOLVE_SKIP_IF_ABSENT(Backend::cuda);
+  bool by_hosts = false;
+  std::vector<std::string> notes = notes_of(DeviceTransport::automatic, true, by_hosts);
+  EXPECT_TRUE(by_hosts);
+  ASSERT_EQ(notes.size(), 2u);
+  EXPECT_NE(notes[0].find("not joined by peer: ranks 0 and 1 have the same device"),
+            std::string::npos)
+      << notes[0];
+  EXPECT_NE(notes[1].find("not joined by nccl"), std::string::npos) << notes[1];
+  std::string why;
+  if (!cuda::available(why, 1)) GTEST_SKIP() << "two devices: " << why;
+  // What is tried out brings wrong numbers.
+  struct Fault {
+    Fault(unsigned bits) { faults::fail_transports(bits); }
+    ~Fault() { faults::fail_transports(0); }
+  };
+  auto const bit = [](DeviceTransport t) { return 1u << static_cast<int>(t); };
+  {
+    Fault const both(bit(DeviceTransport::peer) | bit(DeviceTransport::nccl));
+    notes = notes_of(DeviceTransport::automatic, false, by_hosts);
+    EXPECT_TRUE(by_hosts);
+    ASSERT_EQ(notes.size(), 2u);
+    EXPECT_NE(notes[0].find("to try it out"), std::string::npos) << notes[0];
+  }
+  Fault const all(~0u);
+  for (auto const transport : {DeviceTransport::peer, DeviceTransport::mpi})
+    EXPECT_THROW(notes_of(transport, false, by_hosts), Unsupported);
+  EXPECT_THROW(notes_of(DeviceTransport::automatic, false, by_hosts), Unsupported);
 }
 
 }  // namespace

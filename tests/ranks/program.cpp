@@ -44,7 +44,12 @@ TEST_F(RankedProgram, DevicesThatThereAreNotAreAnError) {
       solve(std::string(system_of_12) + "preconditioner: {type: jacobi}\nbackend: cuda\n",
             {"--ranks", "2"});
   EXPECT_EQ(o.code, 5) << o.out << o.err;
-  EXPECT_NE(o.err.find("each needs a device of its own on this host"), std::string::npos) << o.err;
+  EXPECT_NE(o.err.find("each needs a device of its own on its host"), std::string::npos) << o.err;
+  Outcome const joined = solve(std::string(system_of_12) + "preconditioner: {type: jacobi}\n",
+                               {"--ranks", "2", "--set", "ranks.transport=nccl"});
+  EXPECT_EQ(joined.code, 5) << joined.out << joined.err;
+  EXPECT_NE(joined.err.find("'ranks.transport: nccl' over 2 ranks: "), std::string::npos)
+      << joined.err;
 }
 
 TEST_F(RankedProgram, AnyNumberOfThemSolvesAsOneDoes) {

@@ -91,15 +91,24 @@ TEST_F(ChosenRanks, DevicesAreNamedOnceForEachRank) {
     EXPECT_TRUE(has(o.err, said)) << o.err;
   };
   refused("{count: 2, devices: [0, 1, 2]}", 1, "'devices' names 3 GPUs for 2 ranks");
-  refused("{count: 2, devices: [1, 1]}", 1, "'devices' names GPU 1 twice");
+  for (std::string const transport : {"auto", "peer", "nccl"})
+    refused("{count: 2, devices: [1, 1], transport: " + transport + "}", 1,
+            "'devices' names GPU 1 twice");
   refused("{count: 2, devices: [0, 1]}", 1, "'backend: host' takes none", {"--backend", "host"});
   refused("{count: 1, devices: [0]}", 1, "'backend: host' takes none", {"--backend", "host"});
+  for (std::string const transport : {"peer", "nccl"})
+    refused("{count: 2, transport: " + transport + "}", 1,
+            "'ranks.transport: " + transport + "' joins GPUs, and 'backend: host' takes none",
+            {"--backend", "host"});
+  refused("{count: 2, transport: tcp}", 1, "transport");
   // One that there is not, and no rank computes on the host instead.
   refused("{count: 2, devices: [998, 999]}", 5, "'ranks.devices' over 2 ranks");
+  refused("{count: 2, devices: [999, 999], transport: mpi}", 5, "'ranks.devices' over 2 ranks");
   // The words of a build without CUDA are others than those of a machine without the GPU.
   refused("{count: 1, devices: [999]}", 5, "cuda");
   Outcome const o =
-      solve(system_of_8 + std::string("ranks: {count: 2, devices: auto}\n"), {"--backend", "host"});
+      solve(system_of_8 + std::string("ranks: {count: 2, devices: auto, transport: mpi}\n"),
+            {"--backend", "host"});
   EXPECT_EQ(o.code, 0) << o.err;
 }
 

@@ -24,15 +24,33 @@
 
 namespace tcsolve::test {
 
-/// f(ctx, rank) on each of `count` ranks, threads of this process; on devices rank k has device k.
-/// Under compute-sanitizer (scripts/gpu-check) the others wait longer.
+/// Where ranks compute, and what joins them.
+struct Way {
+  Backend backend;
+  DeviceTransport transport;
+  bool one_device;  ///< all have the first one, else rank k has device k
+
+  Way(Backend where = Backend::host, DeviceTransport by = DeviceTransport::automatic,
+      bool one = false)
+      : backend(where), transport(by), one_device(one) {}
+
+  std::string text() const {
+    if (backend == Backend::host) return "host";
+    return cat("cuda_", name(transport), one_device ? "_on_one" : "");
+  }
+};
+
+/// f(ctx, rank) on each of `count` ranks, threads of this process. Under compute-sanitizer
+/// (scripts/gpu-check) the others wait longer.
 template <class F>
-void on_ranks(int count, F const& f, double timeout = 20, Backend backend = Backend::host) {
+void on_ranks(int count, F const& f, double timeout = 20, Way way = {}) {
   run_threads(
       count,
       [&](Ranks& ranks) {
-        int const device = backend == Backend::host ? 0 : ranks.rank();
-        Context ctx(backend, {.device = device, .threads = 1, .communicator = &ranks});
+        int const device = way.backend == Backend::host || way.one_device ? 0 : ranks.rank();
+        Context ctx(
+            way.backend,
+            {.device = device, .threads = 1, .communicator = &ranks, .transport = way.transport});
         f(ctx, ranks.rank());
       },
       std::getenv("TCSOLVE_UNDER_TOOL") != nullptr ? 20 * timeout : timeout);
@@ -140,7 +158,7 @@ inline Solved by_one(Csr<double> const& a, Column const& b, std::string const& y
 }
 
 inline Solved by_ranks(int ranks, Deal deal, Csr<double> const& a, Column const& b,
-                       std::string const& yaml, Backend backend = Backend::host) {
+                       std::string const& yaml, Way way = {}) {
   auto const at = stretches(a.rows, ranks, deal);
   Solved out{{}, Column::Zero(a.cols)};
   std::vector<SolveReport> reports(static_cast<std::size_t>(ranks));
@@ -153,7 +171,7 @@ inline Solved by_ranks(int ranks, Deal deal, Csr<double> const& a, Column const&
         reports[r] = solver.solve(std::span<double const>(b.data() + at[r], n),
                                   std::span<double>(out.x.data() + at[r], n));
       },
-      20, backend);
+      20, way);
   out.report = reports.front();
   for (SolveReport const& r : reports) {
     EXPECT_EQ(r.outcome(), out.report.outcome());
