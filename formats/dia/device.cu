@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Products with diagonals: the passes of the operations of formats/dia/ops.hpp on the device.
 ///
-///   grid    tiles of as many rows as a block has threads, or of some times as many; as many blocks
-///           as a pass of long rows
+///   grid    tiles of as many rows as a block has threads, or of some times as many; of one column as
+///           many blocks as run at once, whose parts of <x, y> the last one adds
 ///   order   many tiles are taken in their order, chunk by chunk, from a counter: blocks that run
 ///           freely drift apart by millions of rows, and what one of them has brought into the L2
 ///           is gone when its neighbour, a plane of the grid further, reads it
@@ -274,8 +274,8 @@ void with_grid(Device const& on, Index rows, Index columns, Launch const& launch
     std::int64_t const tile = std::int64_t{each} * threads<T>;
     return (rows + tile - 1) / tile;
   };
-  auto const by_stride = [&](std::int64_t count, auto each) {
-    std::int64_t const blocks = std::min<std::int64_t>(count, 4 * on.max_blocks);
+  auto const by_stride = [&](std::int64_t count, auto each, std::int64_t most) {
+    std::int64_t const blocks = std::min<std::int64_t>(count, most);
     launch(each, static_cast<unsigned int>(std::max<std::int64_t>(1, blocks)), TileOrder{count});
   };
   std::int64_t const wide = tiles(many<T>);
@@ -289,9 +289,10 @@ void with_grid(Device const& on, Index rows, Index columns, Launch const& launch
                      .chunks = static_cast<unsigned int>((wide + chunk - 1) / chunk),
                      .chunk = static_cast<int>(chunk)});
   } else if (wide * threads<T> >= 768 * on.properties.multiProcessorCount) {
-    by_stride(wide, std::integral_constant<int, many<T>>{});
+    by_stride(wide, std::integral_constant<int, many<T>>{},
+              columns == 1 ? resident : 4 * on.max_blocks);
   } else {
-    by_stride(tiles(1), std::integral_constant<int, 1>{});
+    by_stride(tiles(1), std::integral_constant<int, 1>{}, 4 * on.max_blocks);
   }
   check(cudaGetLastError());
 }
