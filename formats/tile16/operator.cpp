@@ -10,6 +10,14 @@ Traits Tile16Operator<T, S>::traits() const {
   return {.precision = {real_of<S>, real_of<T>, real_of<T>}, .operations = true};
 }
 
+/// A product reads A or A^T, whether both are kept or not.
+template <class T, class S>
+Cost Tile16Operator<T, S>::cost(Index k) const {
+  Cost cost = ConvertedOperator<T, S, Tile16<S>>::cost(k);
+  cost.bytes -= double(this->matrix().bytes() - this->matrix().own_bytes());
+  return cost;
+}
+
 template <class T, class S>
 void Tile16Operator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
   submit(ctx, Tile16Multiply<S, T>{y.size(), alpha, this->matrix().view(), x, beta, y});

@@ -23,6 +23,7 @@ class Tile16Operator final : public ConvertedOperator<T, S, Tile16<S>>, public M
       : ConvertedOperator<T, S, Tile16<S>>(ctx, a, tuning) {}
 
   Traits traits() const override;
+  Cost cost(Index k) const override;
   std::string name() const override { return "tile16"; }
   SparseProductNotes multiply_sparse(Context&, SparseProduct<T> const& how,
                                      SparseVector<T> const& x, SparseVector<T>& y) const override;

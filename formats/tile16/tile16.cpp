@@ -23,6 +23,11 @@ void Tile16<S>::update_values(Context& ctx, CsrView<S> const& a) {
 
 template <class S>
 std::size_t Tile16<S>::bytes() const {
+  return own_bytes() + (transposed_ ? transposed_->bytes() : 0);
+}
+
+template <class S>
+std::size_t Tile16<S>::own_bytes() const {
   Tile16Arrays<S> const& m = arrays_;
   return m.start.bytes() + m.first.bytes() + m.rest_start.bytes() + m.column.bytes() +
          m.rest_columns.bytes() + m.row_start.bytes() + m.places.bytes() + m.values.bytes() +

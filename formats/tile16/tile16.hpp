@@ -110,8 +110,9 @@ class Tile16 {
   /// A^T in tiles of the same tuning: made when it is first asked for, on the device where A lies
   /// there, and anew after update_values(). Of scratch, 2 (sizeof(S) + 4) + 24 bytes an entry.
   Tile16 const& transposed(Context&) const;
-  /// Of A alone.
+  /// Of A, and of A^T where that is kept.
   std::size_t bytes() const;
+  std::size_t own_bytes() const;  ///< of A alone: what a product reads
   Offset stored() const { return view().entries; }
 
  private:

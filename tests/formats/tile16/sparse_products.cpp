@@ -156,6 +156,24 @@ TYPED_TEST(SparseProducts, CsrChoosesBetweenRowsAndColumns) {
   EXPECT_THROW(this->product(A, {.way = SpmspvWay::dense}, {{0, V(1)}}), Unsupported);
 }
 
+/// The kept A^T counts as memory, not as what a product reads; new values drop it.
+TYPED_TEST(SparseProducts, TheTransposeIsCounted) {
+  using S = typename TestFixture::S;
+  using V = typename TestFixture::V;
+  Csr<S> const a = representable<S>(random_matrix(300, 200, 5, 4));
+  CsrStorage<S> const there(this->ctx(), a);
+  Tile16Operator<V, S> A(this->ctx(), there.view());
+  std::size_t const alone = A.matrix().bytes();
+  double const read = A.cost(1).bytes;
+  this->product(A, {.op = Op::transpose}, {{7, V(1)}});
+  Tile16<S> const& turned = A.matrix().transposed(this->ctx());
+  EXPECT_EQ(A.matrix().bytes(), alone + turned.bytes());
+  EXPECT_EQ(A.matrix().own_bytes(), alone);
+  EXPECT_EQ(A.cost(1).bytes, read);
+  A.update_values(this->ctx(), there.view());
+  EXPECT_EQ(A.matrix().bytes(), alone);
+}
+
 TYPED_TEST(SparseProducts, TheTransposeHasTheExtentsOfTheTranspose) {
   using S = typename TestFixture::S;
   using V = typename TestFixture::V;
