@@ -2,6 +2,7 @@
 #include <tcsolve/formats/auto_factory.hpp>
 
 #include <tcsolve/formats/choose/lazy_operator.hpp>
+#include <tcsolve/formats/choose/sparse_rates.hpp>
 #include <tcsolve/io/plan_cache.hpp>
 #include <tcsolve/version.hpp>
 
@@ -102,11 +103,14 @@ OperatorPtr<double> AutoFactory::build(Context& ctx, Csr<double> const& a,
   Plan const plan = tries ? all() : make_plan(ctx, lies, seen, request, table);
   if (ctx.observed()) ctx.log(Severity::detail, text(plan));
   auto const make = [&](Format const& format) -> OperatorPtr<double> {
-    if (values == Real::f64 && format.converted)
-      return make_operator<double>(ctx, lies, format, &seen);
+    if (values == Real::f64 && format.converted) {
+      auto A = make_operator<double>(ctx, lies, format, &seen);
+      decide_by_rates(*A, &table);
+      return A;
+    }
     // In FP64 csr may keep the arrays it is made of: what was given, not a copy that goes.
     OperatorUse with = values == Real::f64 ? use : here;
-    with.seen = &seen;
+    with.seen = &seen, with.rates = &table;
     return format.factory.with(params_.matrix, format, among_)->build(ctx, a, with);
   };
   if (params_.autotune == Autotune::measure)

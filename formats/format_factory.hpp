@@ -11,6 +11,7 @@
 #include <utility>
 
 #include <tcsolve/configs/registry.hpp>
+#include <tcsolve/formats/choose/sparse_rates.hpp>
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
 #include <tcsolve/formats/narrow_operator.hpp>
@@ -115,11 +116,14 @@ template <template <class, class> class Operator, class... Options>
 OperatorPtr<double> rounded_operator(Context& ctx, Csr<double> const& a, OperatorUse const& use,
                                      MatrixParams const& params, Options const&... options) {
   return for_types(use.vectors, params.values, [&]<class T, class S>() {
-    if constexpr (std::is_same_v<S, double>)
-      return detail::made_of<Operator<T, S>>(ctx, source(a, use), options...);
-    else
+    if constexpr (std::is_same_v<S, double>) {
+      auto A = detail::made_of<Operator<T, S>>(ctx, source(a, use), options...);
+      decide_by_rates<T>(*A, use.rates);
+      return A;
+    } else {
       return NarrowOperator<T, S, Operator<T, S>>::of(ctx, source(a, use),
                                                       {params.scale, params.diagonal}, options...);
+    }
   });
 }
 

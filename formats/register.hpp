@@ -24,7 +24,8 @@ struct OperatorUse {
   /// The matrix as as_given() or order() left it: order() begins with it, operators are made of it,
   /// and a csr operator in FP64 borrows it. Null: it is copied to where it is needed.
   OrderedMatrix const* ready = nullptr;
-  Survey const* seen = nullptr;  ///< what is known of the matrix and need not be counted again
+  Survey const* seen = nullptr;      ///< what is known of the matrix and need not be counted again
+  CostTable const* rates = nullptr;  ///< by which products of sparse vectors go; null: as shipped
 };
 
 /// Makes operators of one format, with its parameters fixed.

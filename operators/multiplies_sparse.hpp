@@ -2,8 +2,12 @@
 /// Products of an operator and a sparse vector, beside LinearOperator::apply().
 #pragma once
 
+#include <functional>
+#include <optional>
+#include <utility>
+
 #include <tcsolve/operators/linear_operator.hpp>
-#include <tcsolve/sparse/spmspv.hpp>
+#include <tcsolve/sparse/spmspv_choice.hpp>
 
 namespace tcsolve {
 
@@ -17,6 +21,23 @@ class MultipliesSparse {
   virtual SparseProductNotes multiply_sparse(Context&, SparseProduct<T> const& how,
                                              SparseVector<T> const& x,
                                              SparseVector<T>& y) const = 0;
+
+  /// What SpmspvWay::automatic goes by. `rates` is asked once, by the first product that needs
+  /// them. Without it these are the defaults of SpmspvRates.
+  using Rates = std::function<SpmspvRates(Context const&)>;
+  void decide_by(Rates rates) { ask_ = std::move(rates), known_.reset(); }
+
+ protected:
+  /// Those of the product, else the operator's.
+  SpmspvRates const& rates(Context const& ctx, SparseProduct<T> const& how) const {
+    if (how.rates != nullptr) return *how.rates;
+    if (!known_) known_ = ask_ ? ask_(ctx) : SpmspvRates{};
+    return *known_;
+  }
+
+ private:
+  Rates ask_;
+  mutable std::optional<SpmspvRates> known_;
 };
 
 /// The same of any operator; throws Unsupported where its matrix does not multiply sparse vectors.

@@ -3,16 +3,9 @@
 
 #include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/sparse/spmspv_backends.hpp>
+#include <tcsolve/sparse/spmspv_choice.hpp>
 
 namespace tcsolve {
-
-SpmspvWay choose_way(Index tile_rows, Index x_tiles, Index x_tile_count, Offset below,
-                     Semiring semiring) {
-  if (x_tile_count == 0) return SpmspvWay::rows;
-  if (semiring == Semiring::plus_times && x_tiles == x_tile_count) return SpmspvWay::dense;
-  double const share = double(x_tiles) / x_tile_count;
-  return double(below) * share < tile_rows ? SpmspvWay::columns : SpmspvWay::rows;
-}
 
 StoredTilesBelow tiles_below(Context& ctx, PatternView const& a) {
   Context::Entry const entry(ctx);
@@ -62,8 +55,12 @@ SparseProductNotes multiply_sparse(Context& ctx, CsrView<S> const& a, SparseProd
   constexpr Index side = TilesBelow::side;
   SpmspvWay way = how.way;
   if (way == SpmspvWay::automatic && below.starts != nullptr)
-    way = choose_way(a.rows / side + (a.rows % side != 0), x.tiles(),
-                     static_cast<Index>(x.view().tile_count()), below.count, how.semiring);
+    way = choose_way(how.rates != nullptr ? *how.rates : SpmspvRates{},
+                     {.tile_rows = a.rows / side + (a.rows % side != 0),
+                      .below = below.count,
+                      .entries = a.entries,
+                      .x_share = tile_share(x),
+                      .columns = true});
   TilesBelow const by = way == SpmspvWay::columns ? below : TilesBelow{};
   SparseProductNotes notes;
   y.change([&](SparseVectorArrays<T>& arrays) {

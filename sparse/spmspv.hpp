@@ -41,6 +41,8 @@ constexpr auto names(SpmspvWay) {
                     std::pair{SpmspvWay::dense, std::string_view("dense")}};
 }
 
+struct SpmspvRates;
+
 template <class T>
 struct SparseProduct {
   Op op = Op::none;             ///< transpose: rows of A^T, which the operator then keeps
@@ -49,6 +51,8 @@ struct SparseProduct {
   SparseVector<T> const* mask = nullptr;  ///< rows that are no entries of it are none of y, neither
   bool complement = false;                ///< rows that are
   SpmspvWay way = SpmspvWay::automatic;
+  /// What `automatic` goes by (sparse/spmspv_choice.hpp); null: the operator's, else the defaults.
+  SpmspvRates const* rates = nullptr;
 };
 
 /// What a product has done.
@@ -74,15 +78,6 @@ struct StoredTilesBelow {
 /// Of a CSR matrix of at most 2^31 - 1 entries in the Context's space, else it throws SizeError.
 /// Cost: two walks over the pattern, a sort of its tiles; 4 bytes a tile.
 StoredTilesBelow tiles_below(Context&, PatternView const& a);
-
-/// Which way a product takes, by how many tiles there are (docs/results/sparse-vectors-h100.md).
-///
-///   dense     with all of x's tiles, where the semiring is plus_times: with four fifths of them, a
-///             tenth of x's elements, it took twice as long as by rows
-///   columns   where x's tiles lead to fewer tile rows, counted with repetitions, than there are
-///   rows      else
-SpmspvWay choose_way(Index tile_rows, Index x_tiles, Index x_tile_count, Offset below,
-                     Semiring semiring);
 
 /// What products of one matrix need beside it; its arrays grow to the largest product and stay. Its
 /// bits are cleared by the product that set them.

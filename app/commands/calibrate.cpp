@@ -8,6 +8,7 @@
 #include <tcsolve/kernels/vector_ops.hpp>
 #include <tcsolve/matrix/scaled.hpp>
 #include <tcsolve/matrix/transfer.hpp>
+#include <tcsolve/operators/multiplies_sparse.hpp>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +20,7 @@
 #include <iterator>
 #include <map>
 #include <ostream>
+#include <random>
 #include <vector>
 
 namespace tcsolve {
@@ -41,6 +43,7 @@ Terms brief(Terms const& rates) {
 struct Sample {
   std::string name;
   std::function<Csr<double>()> make;
+  bool sparse_vectors = false;  ///< products of sparse vectors are timed, too
 };
 
 /// Large and small, regular and not: every term of the model is large in one of them.
@@ -60,15 +63,18 @@ std::vector<Sample> samples(Context const& ctx, double size) {
           {"poisson27, small",
            [=] {
              return generate(Poisson27Params{edge(0.03), random});
-           }},
+           },
+           true},
           {"poisson27, renumbered",
            [=] {
              return generate(Poisson27Params{edge(0.5), random, lost});
-           }},
+           },
+           true},
           {"elasticity",
            [=] {
              return generate(ElasticityParams{edge(0.5, 3), random});
-           }},
+           },
+           true},
           {"elasticity, small",
            [=] {
              return generate(ElasticityParams{edge(0.015, 3), random});
@@ -84,7 +90,8 @@ std::vector<Sample> samples(Context const& ctx, double size) {
           {"convdiff",
            [=] {
              return generate(ConvdiffParams{edge(2), 1, random});
-           }},
+           },
+           true},
           {"convdiff, small",
            [=] {
              return generate(ConvdiffParams{edge(0.05), 1, random});
@@ -138,6 +145,66 @@ void measure(Context& ctx, CsrView<S> const& a, Features const& f, Format const&
   times.spreads.push_back(timing.spread);
   times.conversions.push_back({.latency = 1, .slots = f.entries / 1e6, .rows = f.rows / 1e6});
   times.conversion_us.push_back(conversions[1]);
+}
+
+constexpr SpmspvWay sparse_ways[] = {SpmspvWay::rows, SpmspvWay::columns, SpmspvWay::dense};
+
+/// Products of sparse vectors in one format: for each way what they are made of, and microseconds.
+struct SparseTimes {
+  std::vector<std::array<double, 3>> work[std::size(sparse_ways)];
+  std::vector<double> us[std::size(sparse_ways)];
+};
+
+/// Of x with elements at random positions, from one in ten thousand to all of them.
+void measure_sparse(Context& ctx, CsrView<double> const& a, Format const& format,
+                    SparseTimes& times) {
+  auto const A = make_operator<double>(ctx, a, format);
+  auto const* const able = dynamic_cast<MultipliesSparse<double> const*>(A.get());
+  if (able == nullptr) return;
+  Offset const below = tiles_below(ctx, a).view.count;
+  std::mt19937 draw(1);
+  for (double const density : {0.0001, 0.003, 0.03, 0.3, 1.0}) {
+    std::vector<Index> rows;
+    std::bernoulli_distribution taken(density);
+    for (Index j = 0; j < a.cols; ++j)
+      if (taken(draw)) rows.push_back(j);
+    std::vector<double> const ones(rows.size(), 1.0);
+    auto const x = SparseVector<double>::from_entries(ctx, a.cols, rows, ones);
+    if (x.tiles() == 0) continue;
+    SpmspvCounts const counts{.tile_rows = (a.rows + 15) / 16,
+                              .below = below,
+                              .entries = a.entries,
+                              .x_share = tile_share(x)};
+    SparseVector<double> y(ctx, a.rows);
+    for (std::size_t w = 0; w < std::size(sparse_ways); ++w) {
+      std::vector<double> us;
+      try {
+        for (int i = 0; i < 6; ++i)  // the first one makes room
+          us.push_back(1e6 * seconds_of([&] {
+                         able->multiply_sparse(ctx, {.way = sparse_ways[w]}, x, y);
+                         ctx.synchronize();
+                       }));
+      } catch (Unsupported const&) {
+        continue;  // a format without this way
+      }
+      std::nth_element(us.begin() + 1, us.begin() + 3, us.end());
+      SpmspvWork const of = work(sparse_ways[w], counts);
+      times.work[w].push_back({1, of.looked, of.multiplied});
+      times.us[w].push_back(us[3]);
+    }
+  }
+}
+
+/// A way that was not measured keeps its rates.
+void set_rates(SparseRates& rates, SparseTimes const& times) {
+  double* const of[][3] = {{&rates.rows, &rates.rows_looked, &rates.rows_multiplied},
+                           {&rates.columns, &rates.columns_looked, &rates.columns_multiplied},
+                           {&rates.dense, &rates.dense_looked, &rates.dense_multiplied}};
+  for (std::size_t w = 0; w < std::size(sparse_ways); ++w) {
+    if (times.us[w].size() < 3) continue;
+    auto const found = fit_rates(times.work[w], times.us[w]);
+    for (std::size_t t = 0; t < 3; ++t) *of[w][t] = brief(found[t]);
+  }
 }
 
 /// What a pass over vectors of n elements takes.
@@ -209,8 +276,9 @@ void require_calm(std::map<Format const*, TimesByType> const& times) {
 
 CostTable calibrate(Context& ctx, double size, std::ostream& progress, FormatList const& among) {
   std::map<Format const*, TimesByType> times;
-  for (auto const& [label, make] : samples(ctx, size)) {
-    Csr<double> const a = make();
+  std::map<Format const*, SparseTimes> sparse;
+  for (Sample const& sample : samples(ctx, size)) {
+    Csr<double> const a = sample.make();
     CsrStorage<double> const here(ctx, a.view());
     Features const f = features(ctx, here.view(), among);
     Csr<float> const single = scaled<float>(a, Scaling::powers_of_two).matrix;
@@ -223,8 +291,10 @@ CostTable calibrate(Context& ctx, double size, std::ostream& progress, FormatLis
       measure<double>(ctx, here.view(), f, format, of[0]);
       measure<float>(ctx, single_here.view(), f, format, of[1]);
       measure<float>(ctx, narrow_here.view(), f, format, of[2]);
+      if (sample.sparse_vectors) measure_sparse(ctx, here.view(), format, sparse[&format]);
     }
-    progress << label << ": " << a.rows << " rows, " << a.entries() << " entries" << std::endl;
+    progress << sample.name << ": " << a.rows << " rows, " << a.entries() << " entries"
+             << std::endl;
   }
 
   require_calm(times);
@@ -244,6 +314,7 @@ CostTable calibrate(Context& ctx, double size, std::ostream& progress, FormatLis
     RatesByType& all = table.by_format[format.name];
     bool const measured = times[&format][std::size(types) - 1].products.size() > 2;
     if (measured && all.mixed.product != Terms{}) all.mixed = all.fp16;
+    set_rates(all.sparse, sparse[&format]);
   }
   Index const few = 1000, many = std::max<Index>(100000, Index(4e6 * size));
   double const short_pass = pass_microseconds(ctx, few), long_pass = pass_microseconds(ctx, many);

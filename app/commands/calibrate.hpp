@@ -8,7 +8,8 @@
 
 namespace tcsolve {
 
-/// Times products, conversions and passes over vectors on generated matrices and fits a cost table
+/// Times products, with dense and with sparse vectors, conversions and passes over vectors on
+/// generated matrices and fits a cost table
 /// (formats/choose/cost_model.hpp). `size` scales the rows of the largest ones: 1 is 900,000 on a
 /// device and 250,000 on the host, where all takes half a minute. What a solver's step takes
 /// besides its passes is not measured: it is that of the shipped table. Prints a line for each

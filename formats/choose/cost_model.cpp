@@ -141,6 +141,10 @@ CostTable CostTable::of_gpu(cuda::Facts const& facts, cuda::Speeds const& speeds
   for (auto& [format, all] : t.by_format) {
     for (FormatRates* rates : {&all.fp64, &all.fp32, &all.fp16, &all.mixed})
       scale(*rates, by, floor);
+    SparseRates& of = all.sparse;  // walks over tiles that the caches hold, or would
+    for (double* rate : {&of.rows_looked, &of.columns_looked, &of.dense_looked, &of.rows_multiplied,
+                         &of.columns_multiplied, &of.dense_multiplied})
+      *rate *= by.caches;
     all.persistent_stream *= by.caches;
     all.persistent_memory *= by.memory;
   }
@@ -203,22 +207,23 @@ ConfigNode to_node(CostTable const& table) {
 }
 
 // Seven unknowns have 128 supports: the best one of those whose solution is positive is the answer.
-Terms fit(std::vector<Terms> const& work, std::vector<double> const& times) {
+template <std::size_t n>
+std::array<double, n> fit_rates(std::vector<std::array<double, n>> const& work,
+                                std::vector<double> const& times) {
   if (work.size() != times.size())
     throw ShapeError(cat("fit: ", work.size(), " products and ", times.size(), " times"));
   auto const m = static_cast<Eigen::Index>(work.size());
-  Eigen::MatrixXd all(m, Eigen::Index(Terms::count));
+  Eigen::MatrixXd all(m, Eigen::Index(n));
   for (Eigen::Index k = 0; k < m; ++k) {
     double const time = times[std::size_t(k)];
     if (!(time > 0)) throw ShapeError(cat("fit: time ", k, " is ", time, "; needed is a positive"));
-    auto const terms = work[std::size_t(k)].array();
-    for (std::size_t t = 0; t < Terms::count; ++t) all(k, Eigen::Index(t)) = terms[t] / time;
+    for (std::size_t t = 0; t < n; ++t) all(k, Eigen::Index(t)) = work[std::size_t(k)][t] / time;
   }
   double least = std::numeric_limits<double>::infinity();
-  std::array<double, Terms::count> best{};
-  for (unsigned support = 0; support < 1u << Terms::count; ++support) {
+  std::array<double, n> best{};
+  for (unsigned support = 0; support < 1u << n; ++support) {
     std::vector<Eigen::Index> chosen;
-    for (std::size_t t = 0; t < Terms::count; ++t)
+    for (std::size_t t = 0; t < n; ++t)
       if ((support >> t & 1) != 0) chosen.push_back(Eigen::Index(t));
     Eigen::MatrixXd A(m, Eigen::Index(chosen.size()));
     for (std::size_t k = 0; k < chosen.size(); ++k) A.col(Eigen::Index(k)) = all.col(chosen[k]);
@@ -233,7 +238,15 @@ Terms fit(std::vector<Terms> const& work, std::vector<double> const& times) {
     for (std::size_t k = 0; k < chosen.size(); ++k)
       best[std::size_t(chosen[k])] = rates[Eigen::Index(k)];
   }
-  return Terms::of(best);
+  return best;
+}
+template std::array<double, 3> fit_rates(std::vector<std::array<double, 3>> const&,
+                                         std::vector<double> const&);
+
+Terms fit(std::vector<Terms> const& work, std::vector<double> const& times) {
+  std::vector<std::array<double, Terms::count>> rows;
+  for (Terms const& w : work) rows.push_back(w.array());
+  return Terms::of(fit_rates(rows, times));
 }
 
 Terms rescaled(Terms const& rates, std::vector<Terms> const& work,

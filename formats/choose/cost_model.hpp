@@ -20,6 +20,7 @@
 #include <tcsolve/configs/schema/node.hpp>
 #include <tcsolve/core/device_speeds.hpp>
 #include <tcsolve/formats/format.hpp>
+#include <tcsolve/sparse/spmspv_choice.hpp>
 
 namespace tcsolve {
 
@@ -87,11 +88,33 @@ struct FormatRates {
 /// us of a product with `columns` columns, `work` that of a product with one.
 double product_time(FormatRates const&, Terms const& work, Index columns);
 
+/// What products of sparse vectors cost in each way, us: SpmspvRates, which says what is looked at.
+struct SparseRates : SpmspvRates {
+  static constexpr auto schema() {
+    using P = SpmspvRates;
+    auto const least = at_least(0.0);
+    return std::tuple{
+        field(&P::rows, "rows", least, "us of a product by rows, besides"),
+        field(&P::rows_looked, "rows_looked", least, "us a million tile rows of 16 looked at"),
+        field(&P::rows_multiplied, "rows_multiplied", least, "us a million entries multiplied"),
+        field(&P::columns, "columns", least, "us of one by columns, besides"),
+        field(&P::columns_looked, "columns_looked", least, "us a million tile rows found"),
+        field(&P::columns_multiplied, "columns_multiplied", least,
+              "us a million entries multiplied"),
+        field(&P::dense, "dense", least, "us of one by the dense product, besides"),
+        field(&P::dense_looked, "dense_looked", least,
+              "us a million tile rows for which no tile of x is there"),
+        field(&P::dense_multiplied, "dense_multiplied", least, "us a million entries of A")};
+  }
+  bool operator==(SparseRates const&) const = default;
+};
+
 /// Of a format. Values have the rates of their bytes, so BF16 those of FP16 (on the host, which
 /// widens BF16 faster, too much); FP32 and 2 bytes were measured with x in FP32.
 struct RatesByType {
   FormatRates fp64, fp32, fp16;
   FormatRates mixed;             ///< narrower values under FP64 vectors; zero: no different
+  SparseRates sparse;            ///< of a format that multiplies sparse vectors
   double persistent = 0;         ///< us of a solver's step as one kernel; 0: there is none
   double persistent_stream = 0;  ///< us a MB that such a step touches ...
   double persistent_memory = 0;  ///< ... and beyond what the cache holds; 0: as in any pass
@@ -103,6 +126,7 @@ struct RatesByType {
         field(&P::fp32, "fp32", "FP32"),
         field(&P::fp16, "fp16", "FP16 and BF16"),
         field(&P::mixed, "mixed", "narrower values under FP64 vectors; zero: no different"),
+        field(&P::sparse, "sparse", "of products of sparse vectors, where the format has them"),
         field(&P::persistent, "persistent", least,
               "us of a solver's step as one persistent kernel; 0: not offered"),
         field(&P::persistent_stream, "persistent_stream", least, "us a MB that it touches"),
@@ -231,6 +255,10 @@ ConfigNode to_node(CostTable const&);
 /// algorithm NNLS, on relative errors. Throws ShapeError when the two differ in size or a time is
 /// not positive.
 Terms fit(std::vector<Terms> const& work, std::vector<double> const& times);
+/// The same of any number of terms: row k of `work` are those of time k.
+template <std::size_t n>
+std::array<double, n> fit_rates(std::vector<std::array<double, n>> const& work,
+                                std::vector<double> const& times);
 
 /// Rates of another device or clock from fewer samples than terms: a latency of their own, and the
 /// other rates times one factor, fitted as by fit(); as they are where times do not grow with the

@@ -215,6 +215,7 @@ SparseProductNotes CsrOperator<T, S>::multiply_sparse(Context& ctx, SparseProduc
   if (may_go_by_columns && side.below.view.starts == nullptr) side.below = tiles_below(ctx, a);
   SparseProduct<T> straight = how;
   straight.op = Op::none;
+  if (how.way == SpmspvWay::automatic) straight.rates = &this->rates(ctx, how);
   return tcsolve::multiply_sparse(ctx, a, straight, x, y, memory_, side.below.view);
 }
 

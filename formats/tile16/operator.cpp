@@ -44,8 +44,12 @@ SparseProductNotes Tile16Operator<T, S>::multiply_sparse(Context& ctx, SparsePro
   SpmspvWay const way =
       how.way != SpmspvWay::automatic
           ? how.way
-          : choose_way(a.tile_rows, x.tiles(), static_cast<Index>(x.view().tile_count()), below,
-                       how.semiring);
+          : choose_way(this->rates(ctx, how), {.tile_rows = a.tile_rows,
+                                               .below = below,
+                                               .entries = a.entries,
+                                               .x_share = tile_share(x),
+                                               .dense = how.semiring == Semiring::plus_times,
+                                               .columns = true});
   bool const by_columns = way == SpmspvWay::columns;
   T const* sums = nullptr;
   if (way == SpmspvWay::dense) {

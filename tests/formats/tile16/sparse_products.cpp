@@ -156,6 +156,40 @@ TYPED_TEST(SparseProducts, CsrChoosesBetweenRowsAndColumns) {
   EXPECT_THROW(this->product(A, {.way = SpmspvWay::dense}, {{0, V(1)}}), Unsupported);
 }
 
+/// The rates decide, those of the product before those of the operator, and no way has other bits.
+TYPED_TEST(SparseProducts, GoTheWayThatTheRatesSay) {
+  using S = typename TestFixture::S;
+  using V = typename TestFixture::V;
+  Csr<S> const a = representable<S>(generate(Poisson27Params{.n = 10}));
+  CsrStorage<S> const there(this->ctx(), a);
+  CsrOperator<V, S> csr(this->ctx(), there.view(), Arrays::copied);
+  Tile16Operator<V, S> tiles(this->ctx(), there.view());
+  Sparse<V> x;
+  for (Index j = 0; j < a.cols; j += 40) x[j] = V(1) + V(j % 7);
+  auto const there_x = in_space(this->ctx(), a.cols, x, 16);
+  auto const way = [&](auto const& A, SpmspvRates const* rates) {
+    SparseVector<V> y(this->ctx(), a.rows);
+    SparseProductNotes const notes = A.multiply_sparse(this->ctx(), {.rates = rates}, there_x, y);
+    EXPECT_EQ(on_host(this->ctx(), y), this->product(A, {.way = SpmspvWay::rows}, x));
+    return notes.way;
+  };
+  SpmspvRates const rows{.columns = 10, .dense = 10}, columns{.rows = 10, .dense = 10},
+      dense{.rows = 10, .columns = 10, .dense_looked = 0};
+  int asked = 0;
+  for (auto const& [rates, wanted] :
+       {std::pair(&rows, SpmspvWay::rows), std::pair(&columns, SpmspvWay::columns),
+        std::pair(&dense, SpmspvWay::dense)}) {
+    EXPECT_EQ(way(tiles, rates), wanted);
+    tiles.decide_by([&, &r = *rates](Context const&) { return ++asked, r; });
+    EXPECT_EQ(way(tiles, nullptr), wanted);
+    EXPECT_EQ(way(tiles, nullptr), wanted);
+    EXPECT_EQ(way(tiles, &columns), SpmspvWay::columns);
+    csr.decide_by([&r = *rates](Context const&) { return r; });
+    if (rates != &dense) EXPECT_EQ(way(csr, nullptr), wanted);
+  }
+  EXPECT_EQ(asked, 3) << "once each";
+}
+
 /// The kept A^T counts as memory, not as what a product reads; new values drop it.
 TYPED_TEST(SparseProducts, TheTransposeIsCounted) {
   using S = typename TestFixture::S;

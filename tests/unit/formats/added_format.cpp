@@ -172,6 +172,13 @@ TEST_F(TrialFormat, IsCalibrated) {
               0)
         << name(values);
   }
+  // Of the two csr alone multiplies sparse vectors, by rows and by columns.
+  CostTable const shipped = CostTable::shipped(ctx_);
+  SparseRates const before = shipped.of("csr").sparse, after = table.of("csr").sparse;
+  EXPECT_GT(after.rows + after.rows_looked + after.rows_multiplied, 0);
+  EXPECT_NE(after, before);
+  EXPECT_EQ(after.dense_looked, before.dense_looked);
+  EXPECT_EQ(table.of("ell").sparse, SparseRates{});
   std::string const file = write_text(folder_ / "table.yaml", dump_yaml(table)).string();
   EXPECT_EQ(CostTable::load(file, list_), table);
   EXPECT_THROW(CostTable::load(file), ConfigError);  // tcsolve has no such format

@@ -5,6 +5,7 @@
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/operators/function_operator.hpp>
+#include <tcsolve/operators/multiplies_sparse.hpp>
 #include <tcsolve/solvers/lsmr/lsmr.hpp>
 
 #include <algorithm>
@@ -86,6 +87,33 @@ TEST_F(AutoOperator, ObeysACalibrationFile) {
   Plan const plan = make_plan(f, {}, table);
   EXPECT_EQ(plan.of(formats().at(unmeasured)).excluded,
             cat("no rates for ", unmeasured, " in this table; run tcsolve calibrate"));
+}
+
+/// Products of sparse vectors go by the same table, also where the format is named.
+TEST_F(AutoOperator, HandsRatesOfSparseProductsToTheOperator) {
+  Csr<double> const a = generate(Poisson7Params{.n = 8});
+  std::vector<double> const one{1.0};
+  std::vector<Index> const first{0};
+  auto const x = SparseVector<double>::from_entries(ctx_, a.cols, first, one);
+  auto const way = [&](OperatorPtr<double> const& A) {
+    SparseVector<double> y(ctx_, a.rows);
+    return multiply_sparse<double>(ctx_, *A, {}, x, y).way;
+  };
+  CostTable table;
+  for (bool const by_rows : {true, false}) {
+    table.by_format["csr"].sparse.columns = by_rows ? 1e6 : 0;
+    SpmspvWay const wanted = by_rows ? SpmspvWay::rows : SpmspvWay::columns;
+    table.rates("csr", Real::f64).product.latency = 1;
+    EXPECT_EQ(way(factory(calibrated(table))->build(ctx_, a)), wanted);
+    EXPECT_EQ(way(factory("", "csr")->build(ctx_, a, {.rates = &table})), wanted);
+  }
+  EXPECT_EQ(way(factory("", "csr")->build(ctx_, a)),
+            choose_way(CostTable::shipped(ctx_).of("csr").sparse,
+                       {.tile_rows = (a.rows + 15) / 16,
+                        .below = tiles_below(ctx_, a.view()).view.count,
+                        .entries = a.entries(),
+                        .x_share = tile_share(x),
+                        .columns = true}));
 }
 
 TEST_F(AutoOperator, TimingNeedsLeaveToDiffer) {

@@ -130,6 +130,29 @@ TEST_F(CostTableFile, RatesForMixedTypesMayStandBesideTheFormat) {
   EXPECT_EQ(table, load(dump_yaml(table)));
 }
 
+TEST_F(CostTableFile, RatesOfSparseProductsAreThoseOfAFormat) {
+  CostTable const table = load("csr: {sparse: {rows: 30, columns_looked: 900}}");
+  SparseRates const& of = table.of("csr").sparse;
+  EXPECT_EQ(of.rows, 30);
+  EXPECT_EQ(of.columns_looked, 900);
+  EXPECT_EQ(of.rows_looked, SpmspvRates{}.rows_looked) << "what is not given is as without rates";
+  EXPECT_EQ(table, load(dump_yaml(table)));
+  EXPECT_THROW(load("csr: {sparse: {rows: -1}}"), ConfigError);
+}
+
+/// Three rates that were hidden in times are found again.
+TEST(CostModel, FitsAnyNumberOfTerms) {
+  std::array<double, 3> const rates{34, 0, 7.5};
+  std::vector<std::array<double, 3>> work;
+  std::vector<double> times;
+  for (int k = 0; k < 6; ++k) {
+    work.push_back({1, 1.0 + k, double(k * k)});
+    times.push_back(rates[0] + rates[1] * work.back()[1] + rates[2] * work.back()[2]);
+  }
+  auto const found = fit_rates(work, times);
+  for (std::size_t t = 0; t < 3; ++t) EXPECT_NEAR(found[t], rates[t], 1e-9);
+}
+
 TEST_F(CostTableFile, RefusesWhatIsNoTable) {
   auto const refused = [&](std::string const& text) {
     return message_of<ConfigError>([&] { load(text); });

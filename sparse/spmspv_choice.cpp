@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <tcsolve/sparse/spmspv_choice.hpp>
+
+#include <cmath>
+
+namespace tcsolve {
+
+SpmspvWork work(SpmspvWay way, SpmspvCounts const& of) {
+  constexpr double million = 1e6;
+  double const n = of.tile_rows / million, e = double(of.entries) / million, s = of.x_share;
+  switch (way) {
+    case SpmspvWay::rows: return {n, e * s};
+    case SpmspvWay::columns: {
+      double const marks = double(of.below) * s;
+      return {of.tile_rows > 0 ? n * -std::expm1(-marks / of.tile_rows) : 0, e * s};
+    }
+    case SpmspvWay::dense: return {n * (1 - s), e};
+    case SpmspvWay::automatic: break;
+  }
+  return {};
+}
+
+double microseconds(SpmspvRates const& r, SpmspvWay way, SpmspvCounts const& of) {
+  SpmspvWork const w = work(way, of);
+  switch (way) {
+    case SpmspvWay::rows:
+      return r.rows + r.rows_looked * w.looked + r.rows_multiplied * w.multiplied;
+    case SpmspvWay::columns:
+      return r.columns + r.columns_looked * w.looked + r.columns_multiplied * w.multiplied;
+    case SpmspvWay::dense:
+      return r.dense + r.dense_looked * w.looked + r.dense_multiplied * w.multiplied;
+    case SpmspvWay::automatic: break;
+  }
+  return 0;
+}
+
+SpmspvWay choose_way(SpmspvRates const& rates, SpmspvCounts const& of) {
+  SpmspvWay best = SpmspvWay::rows;
+  double least = microseconds(rates, best, of);
+  auto const offer = [&](bool there, SpmspvWay way) {
+    double const time = microseconds(rates, way, of);
+    if (there && time < least) best = way, least = time;
+  };
+  bool const any = of.x_share > 0;  // without an entry of x there is nothing to choose
+  offer(of.columns && any, SpmspvWay::columns);
+  offer(of.dense && any, SpmspvWay::dense);
+  return best;
+}
+
+}  // namespace tcsolve

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Which way a sparse product takes (sparse/spmspv.hpp): the one that takes least time,
+///
+///     time = besides + looked L + multiplied E        in microseconds, L and E in millions
+///
+///               L, tile rows that are looked at       E, entries that are multiplied
+///     rows      n                                     e s
+///     columns   n (1 - exp(-b s / n))                 e s
+///     dense     n (1 - s)                             e
+///
+/// with n tile rows of 16, e entries, b tile rows below all tile columns, one counted as often as
+/// it is below one, and s, the share of x's tiles that are there. Of b s marks at random as many
+/// are distinct as `columns` says. A dense product multiplies all entries, and looks at rows that
+/// may meet no entry of x. `tcsolve calibrate` measures the rates.
+#pragma once
+
+#include <tcsolve/sparse/spmspv.hpp>
+
+namespace tcsolve {
+
+/// The rates of a device. Where they were not measured: by columns where x's tiles lead to fewer
+/// tile rows, counted with repetitions, than there are; dense with all of x's tiles.
+struct SpmspvRates {
+  double rows = 0, rows_looked = 1, rows_multiplied = 0;
+  double columns = 0, columns_looked = 1.5819767068693265, columns_multiplied = 0;  // 1 / (1 - 1/e)
+  double dense = 0, dense_looked = 1e9, dense_multiplied = 0;
+  bool operator==(SpmspvRates const&) const = default;
+};
+
+/// What is known of a product before it is made.
+struct SpmspvCounts {
+  Index tile_rows = 0;   ///< n, of 16 rows
+  Offset below = 0;      ///< b
+  Offset entries = 0;    ///< e
+  double x_share = 0;    ///< s
+  bool dense = false;    ///< there is a dense way, and the semiring is its own
+  bool columns = false;  ///< there is one by columns
+};
+/// The share of x's tiles that are there.
+template <class T>
+double tile_share(SparseVector<T> const& x) {
+  std::int64_t const all = x.view().tile_count();
+  return all > 0 ? double(x.tiles()) / double(all) : 0;
+}
+
+/// L and E, in millions. Of SpmspvWay::automatic there are none.
+struct SpmspvWork {
+  double looked = 0, multiplied = 0;
+};
+SpmspvWork work(SpmspvWay, SpmspvCounts const&);
+/// us of a product.
+double microseconds(SpmspvRates const&, SpmspvWay, SpmspvCounts const&);
+/// The quickest of the ways that there are; by rows where no other is quicker.
+SpmspvWay choose_way(SpmspvRates const&, SpmspvCounts const&);
+
+}  // namespace tcsolve
