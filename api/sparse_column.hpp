@@ -3,8 +3,9 @@
 ///
 ///     SolveReport const report = solve(solver, {.rows = rows, .values = values}, x);
 ///
-/// On the host, exact triangular solves of `ic`, `ilu` and `direct` find by themselves that b has
-/// few entries and visit what these reach alone (factors/apply/sparse_solves.hpp).
+/// Exact triangular solves of `ic`, `ilu` and `direct` find by themselves that b has few entries
+/// and visit what these reach alone (factors/apply/sparse_solves.hpp, and on a device
+/// factors/apply/reach_search.hpp).
 #pragma once
 
 #include <span>

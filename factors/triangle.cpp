@@ -87,12 +87,33 @@ void solve_rows(Host&, TriangleView<S> const& t, std::span<Index const> rows,
   for (Index const i : rows) solve_row<1>(t, s, i, y);
 }
 
+template <class S>
+void solve_groups(Host& on, TriangleView<S> const& t, TriangleMask const& mask,
+                  TriangleSolve const& s, double* y) {
+  auto const seen = [&](Index i) { return (mask.seen[i / 64] >> (i % 64) & 1) != 0; };
+  for (Index k = 0; k < mask.state->groups; ++k)
+    for (Index const i : std::span(t.row_of + std::int64_t{mask.groups[k]} * rows_of_warp,
+                                   std::size_t{rows_of_warp}))
+      if (i >= 0 && seen(i)) solve_rows(on, t, std::span(&i, 1), s, y);
+  for (Index i = 0; s.to != nullptr && i < t.rows; ++i) {
+    if (seen(i)) continue;
+    double& out = s.out[s.to[i] * s.out_stride];
+    out = s.beta == 0 ? 0 : s.beta * out;
+  }
+}
+
 template void solve_rows<double>(Host&, TriangleView<double> const&, std::span<Index const>,
                                  TriangleSolve const&, double*);
 template void solve_rows<float>(Host&, TriangleView<float> const&, std::span<Index const>,
                                 TriangleSolve const&, double*);
 template void solve_rows<half>(Host&, TriangleView<half> const&, std::span<Index const>,
                                TriangleSolve const&, double*);
+template void solve_groups<double>(Host&, TriangleView<double> const&, TriangleMask const&,
+                                   TriangleSolve const&, double*);
+template void solve_groups<float>(Host&, TriangleView<float> const&, TriangleMask const&,
+                                  TriangleSolve const&, double*);
+template void solve_groups<half>(Host&, TriangleView<half> const&, TriangleMask const&,
+                                 TriangleSolve const&, double*);
 template void solve_triangle<double>(Host&, TriangleView<double> const&, LevelOrder const&,
                                      TriangleSolve const&, double*);
 template void solve_triangle<float>(Host&, TriangleView<float> const&, LevelOrder const&,

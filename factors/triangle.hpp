@@ -77,6 +77,26 @@ struct TriangleSolve {
   std::int64_t out_stride = 1, out_column = 0;
 };
 
+/// What a search has found of a triangle (factors/apply/reach_search.hpp): `known` is 0 where it
+/// was given up, or x has many entries.
+struct ReachState {
+  Index rows = 0, groups = 0;     ///< rows reached; groups of the schedule that have one
+  Index visited = 0, levels = 0;  ///< entries that lead from these rows; levels of the groups
+  Index known = 0;
+  Index saved = 0, wasted = 0;  ///< by searches so far, in levels
+  Index unused = 0;
+};
+
+/// The rows of a triangle that a solve visits: those of a reach where that is known, else all.
+struct TriangleMask {
+  ReachState const* state = nullptr;    ///< null: all rows
+  Index const* groups = nullptr;        ///< (state->groups) of rows_of_warp places, ascending
+  std::uint64_t const* seen = nullptr;  ///< a bit a row
+  /// The same of the solve that made the source: its other rows are zero, and were not written.
+  ReachState const* source_state = nullptr;
+  std::uint64_t const* source_seen = nullptr;
+};
+
 /// What the device's kernels of a pair of solves share: at first all unknowns are `waiting` and the
 /// tickets are 0 (prepare_scratch()), and each solve leaves what the other needs so.
 struct TriangleScratch {
@@ -98,6 +118,11 @@ void solve_triangle(Host&, TriangleView<S> const&, LevelOrder const&, TriangleSo
 template <class S>
 void solve_rows(Host&, TriangleView<S> const&, std::span<Index const> rows, TriangleSolve const&,
                 double* y);
+/// The same by the groups of a mask whose reach is known, as a device goes through them. Beside
+/// these rows out = beta out is made of the others.
+template <class S>
+void solve_groups(Host&, TriangleView<S> const&, TriangleMask const&, TriangleSolve const&,
+                  double* y);
 }  // namespace host
 
 namespace cuda {
@@ -105,9 +130,11 @@ namespace cuda {
 void prepare_scratch(Device&, double* y, std::int64_t rows);
 /// Both tickets become 0.
 void reset_tickets(Device&, unsigned* tickets);
-/// One right-hand side.
+/// One right-hand side. With a mask y stays `waiting` in the rows that are not visited, and their
+/// out becomes beta out.
 template <class S>
-void solve_triangle(Device&, TriangleView<S> const&, TriangleSolve const&, TriangleScratch const&);
+void solve_triangle(Device&, TriangleView<S> const&, TriangleSolve const&, TriangleScratch const&,
+                    TriangleMask const& = {});
 /// Any number. All of y (rows, width) is `waiting` before, and *ticket is 0.
 template <class S>
 void solve_triangles(Device&, TriangleView<S> const&, TriangleSolve const&, double* y,

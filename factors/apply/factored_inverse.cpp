@@ -189,6 +189,34 @@ void FactoredInverse<S>::arrange(Context& ctx, TwoSided sides) {
       clean(on);
     }
   });
+  make_reach(ctx);
+}
+
+/// Of triangles whose unknowns are those of M alone.
+template <class S>
+void FactoredInverse<S>::make_reach(Context& ctx) {
+  bool const worth = levels() >= ReachSearch::worth_levels && lower_.view.rows == rows();
+  if (ctx.space() == Space::host || !worth) return;
+  Offset const entries =
+      joint_ ? (joint_->entries() - rows()) / 2 : factors_->lower.entries();  // if it is symmetric
+  Array<Index> lower_starts, upper_starts;
+  auto const graph = [&](Part const& part, LevelSchedule const* levels, Array<Index>& starts) {
+    if (levels == nullptr)
+      starts = to_space(ctx, part.order.starts.data(), part.order.starts.size());
+    TriangleView<S> const& t = part.view;
+    return TriangleGraph{.rows = t.rows,
+                         .begin = t.begin,
+                         .end = t.end,
+                         .columns = t.columns,
+                         .row_of = t.row_of,
+                         .starts = levels != nullptr ? levels->starts.data() : starts.data(),
+                         .places = t.places,
+                         .levels = part.levels,
+                         .entries = entries};
+  };
+  reach_ = ReachSearch::of(
+      ctx, graph(lower_, joint_ ? &joint_->lower_levels() : nullptr, lower_starts),
+      graph(upper_, joint_ ? &joint_->upper_levels() : nullptr, upper_starts), from_.data());
 }
 
 /// At first, and where an application did not come to its end: its second launch leaves what the
@@ -309,8 +337,14 @@ void FactoredInverse<S>::solve_column(Context& ctx, double alpha, In<double> x, 
       clean_ = false;
       // The second solve leaves those unknowns alone that it does not begin with.
       if (between != y_.data()) prepare_scratch(on, y_.data(), lower_.view.rows);
-      solve_triangle(on, lower_.view, at.down, {y_.data(), z_.data(), rows(), false, t, t + 1});
-      solve_triangle(on, upper_.view, at.up, {z_.data(), between, rows(), true, t + 1, t});
+      TriangleMask lower, upper;
+      if (reach_ && searches_) {
+        reach_->find(on, ctx.arena(), at.down.source, at.down.stride);
+        lower = reach_->lower(), upper = reach_->upper();
+      }
+      solve_triangle(on, lower_.view, at.down, {y_.data(), z_.data(), rows(), false, t, t + 1},
+                     lower);
+      solve_triangle(on, upper_.view, at.up, {z_.data(), between, rows(), true, t + 1, t}, upper);
       clean_ = true;
     } else {
       if (sparse_.solve(on, {lower_.view, upper_.view, upper_.order, at.down, at.up, rows()},

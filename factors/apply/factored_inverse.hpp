@@ -10,6 +10,7 @@
 
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/half.hpp>
+#include <tcsolve/factors/apply/reach_search.hpp>
 #include <tcsolve/factors/apply/sparse_solves.hpp>
 #include <tcsolve/factors/arrange/arrangement.hpp>
 #include <tcsolve/factors/make/incomplete.hpp>
@@ -30,8 +31,9 @@ namespace tcsolve {
 ///           device
 ///   op      M^T is made of the transposed factors when it is first asked for: where they lie,
 ///           where they are joint
-///   sparse  on the host, of an x with few entries the rows that it reaches alone are visited
-///           (factors/apply/sparse_solves.hpp)
+///   sparse  of an x with few entries the rows that it reaches alone are visited: on the host
+///           (factors/apply/sparse_solves.hpp), and on a device where the pattern of the factors is
+///           symmetric and has many levels (factors/apply/reach_search.hpp)
 ///
 /// One operator serves one Context at a time: the unknowns lie in it.
 template <class S = double>
@@ -53,6 +55,12 @@ class FactoredInverse final : public LinearOperator<double> {
   std::string name() const override { return "factors"; }
   /// Entries gone through by the last application to a sparse x that visited its reach alone.
   Offset visited() const { return sparse_.visited(); }
+  /// What the last application of one column on a device has found; none where it does not search.
+  std::optional<ReachSearch::Found> reached(Context& ctx) const {
+    return reach_ ? std::optional(reach_->found(ctx)) : std::nullopt;
+  }
+  /// Whether a device searches, for studies: recordings that were made go on as they are.
+  void visit_reaches(bool on) { searches_ = on; }
   Index levels() const { return lower_.levels + upper_.levels; }
 
  private:
@@ -82,6 +90,7 @@ class FactoredInverse final : public LinearOperator<double> {
   void store(Context&);
   void store(Context&, Part&, Csr<double> const& triangle, Arrays);
   void share(Context&);
+  void make_reach(Context&);
   void scale(Context&, TwoSided sides);
   template <class On>
   void clean(On&) const;
@@ -94,7 +103,9 @@ class FactoredInverse final : public LinearOperator<double> {
   Array<Index> from_, to_;
   Array<double> row_scale_, inverse_pivots_, column_scale_;
   mutable Array<double> y_, z_;
-  mutable SparseSolves<S> sparse_;
+  mutable SparseSolves<S> sparse_;      // on the host
+  std::unique_ptr<ReachSearch> reach_;  // on a device
+  bool searches_ = true;
   mutable Array<unsigned> tickets_;
   mutable bool clean_ = false;  // the scratch of a device's solves is as they need it
   mutable std::once_flag transposed_once_;

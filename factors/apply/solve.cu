@@ -6,6 +6,8 @@
 ///     lanes     4 to 32 to a row; rows of a warp belong to one level, none needs another
 ///     sums      a fixed tree: the same bits on every run
 ///     launches  two for M x; each resets what the other waits on
+///     mask      where a reach is known, blocks take its groups of places instead of all places, and
+///               unknowns that are not reached are zero without a look; a block without a group ends
 ///
 /// Of several right-hand sides the unknowns of a row lie side by side: a row has a lane for each
 /// of them and two or four entries at a time, so that a level costs all of them one wait.
@@ -16,6 +18,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace tcsolve::cuda {
@@ -30,9 +33,9 @@ __global__ void fill_kernel(double* y, std::int64_t rows) {
 }
 
 /// sum_e a_e y_j over the entries e = first, first + step, .. < end, j the column of e and place(j)
-/// where its unknown is posted. `ahead` unknowns are in flight at once, so that a row waits for the
-/// last of them, not for each in turn.
-template <int step, class S, class Place>
+/// where its unknown is posted; `partial`: null where it is zero and nobody posts it. `ahead`
+/// unknowns are in flight at once, so that a row waits for the last of them, not for each in turn.
+template <int step, bool partial = false, class S, class Place>
 __device__ double sum_known(TriangleView<S> const& t, Offset first, Offset end,
                             Place const& place) {
   double sum = 0;
@@ -48,7 +51,7 @@ __device__ double sum_known(TriangleView<S> const& t, Offset first, Offset end,
     }
     unsigned long long bits[ahead];
 #pragma unroll
-    for (int l = 0; l < ahead; ++l) bits[l] = peek(from[l]);
+    for (int l = 0; l < ahead; ++l) bits[l] = !partial || from[l] != nullptr ? peek(from[l]) : 0;
     bool all_known;
     do {
       all_known = true;
@@ -67,9 +70,13 @@ __device__ double sum_known(TriangleView<S> const& t, Offset first, Offset end,
   return sum;
 }
 
-template <int lanes, class S>
+__device__ bool has(std::uint64_t const* bits, Index i) {
+  return (bits[i / 64] >> (i % 64) & 1) != 0;
+}
+
+template <int lanes, bool masked, class S>
 __global__ void __launch_bounds__(block)
-    solve_kernel(TriangleView<S> t, TriangleSolve s, TriangleScratch at) {
+    solve_kernel(TriangleView<S> t, TriangleSolve s, TriangleScratch at, TriangleMask mask) {
   __shared__ unsigned tile;
   if (threadIdx.x == 0) tile = atomicAdd(at.ticket, 1u);
   // Reset what the other solve waits on: it is not read while this one runs.
@@ -78,21 +85,39 @@ __global__ void __launch_bounds__(block)
   if (!at.consume)
     for (std::int64_t i = thread; i < at.other_rows; i += std::int64_t{gridDim.x} * block)
       reset(at.other + i);
+  // Of a mask: the reach of this triangle, and of the one that the source is of.
+  bool const known = masked && mask.state->known != 0;
+  bool const source_known = masked && mask.source_state != nullptr && mask.source_state->known != 0;
+  if (known && s.to != nullptr)
+    for (std::int64_t i = thread; i < t.rows; i += std::int64_t{gridDim.x} * block)
+      if (!has(mask.seen, static_cast<Index>(i))) {
+        double& out = s.out[s.to[i] * s.out_stride];
+        out = s.beta == 0 ? 0 : s.beta * out;
+      }
   __syncthreads();
   constexpr int rows = block / lanes;
-  Index const p = static_cast<Index>(tile * rows + threadIdx.x / lanes);
+  std::int64_t p = std::int64_t{tile} * rows + threadIdx.x / lanes;
   int const lane = threadIdx.x % lanes;
-  Index const i = p < t.places ? t.row_of[p] : -1;
+  Index const places = known ? mask.state->groups * rows_of_warp : t.places;
+  bool const there = p < places;
+  if (known && there)
+    p = std::int64_t{mask.groups[p / rows_of_warp]} * rows_of_warp + p % rows_of_warp;
+  Index i = there ? t.row_of[p] : -1;
+  if (known && i >= 0 && !has(mask.seen, i)) i = -1;
   double sum = 0;
   if (i >= 0)
-    sum = sum_known<lanes>(t, t.begin[i] + lane, t.end[i], [y = at.y](Index j) { return y + j; });
+    sum = sum_known<lanes, masked>(t, t.begin[i] + lane, t.end[i], [&](Index j) {
+      return known && !has(mask.seen, j) ? nullptr : at.y + j;
+    });
   __syncwarp();
 #pragma unroll
   for (int offset = lanes / 2; offset > 0; offset /= 2)
     sum += __shfl_xor_sync(0xffffffffu, sum, offset);
   if (lane != 0 || i < 0) return;
   Index const from = s.from == nullptr ? i : s.from[i];
-  double const y = s.scale[i] * s.source[from * s.stride] - sum;
+  double const source =
+      source_known && !has(mask.source_seen, from) ? 0.0 : s.source[from * s.stride];
+  double const y = s.scale[i] * source - sum;
   post(at.y + i, y);
   if (at.consume) reset(at.other + from);
   if (s.to == nullptr) return;
@@ -146,18 +171,24 @@ void reset_tickets(Device& on, unsigned* tickets) {
 
 template <class S>
 void solve_triangle(Device& on, TriangleView<S> const& t, TriangleSolve const& s,
-                    TriangleScratch const& at) {
+                    TriangleScratch const& at, TriangleMask const& mask) {
   if (t.places == 0) return;
   int const lanes = t.mean_row <= 4 ? 4 : t.mean_row <= 12 ? 8 : t.mean_row <= 48 ? 16 : 32;
   int const rows = block / lanes;
   auto const blocks = static_cast<unsigned>((std::int64_t{t.places} + rows - 1) / rows);
-  auto const launch = [&](auto kernel) { kernel<<<blocks, block, 0, on.stream>>>(t, s, at); };
-  switch (lanes) {
-    case 4: launch(solve_kernel<4, S>); break;
-    case 8: launch(solve_kernel<8, S>); break;
-    case 16: launch(solve_kernel<16, S>); break;
-    default: launch(solve_kernel<32, S>);
-  }
+  auto const launch = [&](auto kernel) { kernel<<<blocks, block, 0, on.stream>>>(t, s, at, mask); };
+  auto const launch_for = [&]<bool masked>(std::bool_constant<masked>) {
+    switch (lanes) {
+      case 4: launch(solve_kernel<4, masked, S>); break;
+      case 8: launch(solve_kernel<8, masked, S>); break;
+      case 16: launch(solve_kernel<16, masked, S>); break;
+      default: launch(solve_kernel<32, masked, S>);
+    }
+  };
+  if (mask.state != nullptr)
+    launch_for(std::true_type{});
+  else
+    launch_for(std::false_type{});
   check(cudaGetLastError());
 }
 
@@ -181,7 +212,7 @@ void solve_triangles(Device& on, TriangleView<S> const& t, TriangleSolve const& 
 
 #define TCSOLVE_INSTANTIATE(S)                                                                     \
   template void solve_triangle<S>(Device&, TriangleView<S> const&, TriangleSolve const&,           \
-                                  TriangleScratch const&);                                         \
+                                  TriangleScratch const&, TriangleMask const&);                    \
   template void solve_triangles<S>(Device&, TriangleView<S> const&, TriangleSolve const&, double*, \
                                    unsigned*);
 TCSOLVE_INSTANTIATE(double)

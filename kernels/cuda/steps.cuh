@@ -30,10 +30,11 @@ struct StepShared {
   std::uint32_t value[32];
 };
 
-/// As a thread of the cooperative kernel sees it.
-class GridSteps {
+/// As a thread of the cooperative kernel sees it, or of a kernel of one block.
+template <bool of_grid>
+class KernelSteps {
  public:
-  __device__ GridSteps(StepMemory const& memory, StepShared& shared)
+  __device__ KernelSteps(StepMemory const& memory, StepShared& shared)
       : memory_(memory), shared_(shared) {}
 
   template <class F>
@@ -102,7 +103,12 @@ class GridSteps {
   }
 
  private:
-  __device__ static void meet() { cooperative_groups::this_grid().sync(); }
+  __device__ static void meet() {
+    if constexpr (of_grid)
+      cooperative_groups::this_grid().sync();
+    else
+      __syncthreads();
+  }
   /// *p as other multiprocessors have left it: not from this one's cache.
   template <class T>
   __device__ static T as_left(T const* p) {
@@ -145,7 +151,13 @@ template <class Body>
 __global__ void __launch_bounds__(step_threads, 1)
     steps_kernel(__grid_constant__ Body const body, StepMemory memory) {
   __shared__ StepShared shared;
-  body(GridSteps(memory, shared));
+  body(KernelSteps<true>(memory, shared));
+}
+template <class Body>
+__global__ void __launch_bounds__(step_threads, 1)
+    block_steps_kernel(__grid_constant__ Body const body) {
+  __shared__ StepShared shared;
+  body(KernelSteps<false>(StepMemory{nullptr}, shared));
 }
 
 /// As the host sees it that launches a kernel for each.
@@ -199,6 +211,13 @@ bool cooperate_in_one_kernel(SteppingConverter& on, Body const& body) {
 template <class Body>
 void cooperate(SteppingConverter& on, Body const& body) {
   if (!cooperate_in_one_kernel(on, body)) body(LaunchedSteps(on));
+}
+
+/// One block of threads, for little work: no wait, and any graph may hold it.
+template <class Body>
+void in_one_block(SteppingConverter& on, Body const& body) {
+  block_steps_kernel<<<1, step_threads, 0, on.device.stream>>>(body);
+  check(cudaGetLastError());
 }
 
 }  // namespace tcsolve::cuda

@@ -32,6 +32,10 @@ template <class Body>
 void cooperate(Converter& on, Body const& body) {
   body(Steps(on));
 }
+template <class Body>
+void in_one_block(Converter& on, Body const& body) {
+  cooperate(on, body);
+}
 /// The host's thread is always there: true, as on a device whose kernel ran.
 template <class Body>
 bool cooperate_in_one_kernel(Converter& on, Body const& body) {

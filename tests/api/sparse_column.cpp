@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "tests/support/backend.hpp"
+#include "tests/support/each_backend.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -55,6 +57,38 @@ TEST(SparseColumn, HasTheSolutionOfItsDenseColumn) {
   LinearSolver nothing({.solver = "cg", .backend = Backend::host});
   std::vector<double> x(3);
   EXPECT_THROW(solve(nothing, {}, x), ShapeError);
+}
+
+class SparseColumns : public OnEachBackend {};
+TCSOLVE_ON_EACH_BACKEND(SparseColumns);
+
+/// Of factors with many levels; on a device the recorded loop holds the search for reaches.
+TEST_P(SparseColumns, AreSolvedByFactorsWithManyLevels) {
+  constexpr Index blocks = 60, size = 100, n = blocks * size;
+  Csr<double> a;
+  a.rows = a.cols = n;
+  for (Index i = 0; i < n; ++i) {
+    if (i % size > 0) a.columns.push_back(i - 1), a.values.push_back(-1);
+    a.columns.push_back(i), a.values.push_back(2.5);
+    if (i % size < size - 1) a.columns.push_back(i + 1), a.values.push_back(-1);
+    a.offsets.push_back(a.entries());
+  }
+  for (char const* const preconditioner : {"ic", "ilu", "direct"}) {
+    LinearSolver solver(ctx(), a.view(), {.solver = "gmres", .preconditioner = preconditioner});
+    for (Index const row : {Index{17}, Index{2512}, n - 1}) {
+      std::vector<Index> const rows{row};
+      std::vector<double> const values{3.0};
+      std::vector<double> x(n, 0.0);
+      SolveReport const report = solve(solver, {.rows = rows, .values = values}, x);
+      EXPECT_TRUE(report.converged()) << preconditioner << ": " << report.message;
+      for (Index i = 0; i < n; ++i) {
+        double sum = i == row ? -3.0 : 0.0;
+        for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+          sum += a.values[k] * x[a.columns[k]];
+        ASSERT_LT(std::abs(sum), 1e-6) << preconditioner << ", row " << i;
+      }
+    }
+  }
 }
 
 }  // namespace
