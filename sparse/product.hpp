@@ -22,8 +22,8 @@
 /// multiplication for NVIDIA Pascal GPU). Rows beyond (ProductLimits) are made together: all their
 /// products listed and sorted by row and column (expand, sort, compress: Bell, Dalton and Olson
 /// 2012, Exposing fine-grained parallelism in algebraic multigrid methods), a stretch of bounded
-/// memory after another. The host's threads add values up without tables, each with a place for
-/// every column of C, where its row has it (Gustavson).
+/// memory after another. The host's threads do without tables, each with a place for every column
+/// of C (Gustavson): the last row that had it, or where its row has it.
 ///
 /// Where unknowns come in nodes, whose entries stand in blocks, patterns, tables and look-ups are
 /// of blocks, while sums are those of above (product_blocks_build.hpp); what A does not store of
@@ -32,8 +32,10 @@
 ///   pattern  two or three passes over the products (k, j), 4 bytes each
 ///   values   one pass over them, 4 + sizeof(T) bytes each, and 4 + sizeof(T) bytes an entry of C
 ///   memory   the pattern and 4 bytes a row
-///   scratch  32 bytes a row; for long rows 28 + sizeof(T) bytes a product of a stretch; of values
-///            on the host 4 bytes a column for each stretch, together at most 4 an entry of C
+///   scratch  32 bytes a row; for long rows 28 + sizeof(T) bytes a product of a stretch; on the
+///   host
+///            4 bytes a column for each thread, together at most 4 an entry of A (pattern) or C
+///            (values)
 #pragma once
 
 #include <array>
@@ -50,7 +52,7 @@ struct ProductLimits {
   Offset row = 8192;          ///< entries of a row of A, which one group goes through in turn
   Offset products = 1 << 22;  ///< of a stretch of rows that are sorted, unless it is one row
   Offset few = 200'000;       ///< so many short rows of one size, or more, have a thread each
-  bool places = true;         ///< the host adds values up without a table
+  bool places = true;         ///< the host does without tables
   /// Products for each entry of A that a plan takes on, on the average; 0: any. A few dense rows
   /// make C dense.
   double for_an_entry = 0;

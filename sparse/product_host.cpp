@@ -3,14 +3,99 @@
 #include <tcsolve/sparse/host_groups.hpp>
 #include <tcsolve/sparse/product_build.hpp>
 
+#include <algorithm>
+
 namespace tcsolve::host {
 
-sparse::ProductPattern product_pattern(Host&, Arena& arena, PatternView const& a,
-                                       PatternView const& b, sparse::ProductLimits const& limits) {
-  return sparse::product_pattern([&] { return GroupConverter(arena); }, a, b, limits);
+namespace {
+
+/// The least row that begins at an entry or behind it.
+Index row_from(OffsetsView const& offsets, Index rows, Offset entry) {
+  Index low = 0;
+  for (Index n = rows; n > 0;) {
+    Index const half = n / 2;
+    bool const before = offsets[low + half] < entry;
+    low = before ? low + half + 1 : low;
+    n = before ? n - half - 1 : half;
+  }
+  return low;
 }
 
-namespace {
+/// f(column) for each column of row i of C, as they come. mark (columns of C) holds the last row
+/// that had a column, at first -1.
+template <class F>
+void each_column(PatternView const& a, PatternView const& b, Index i, Index* mark, F const& f) {
+  sparse::each_factor(a, b.offsets, i, [&](Offset, sparse::Stretch const& of_b) {
+    for (Offset q = of_b.begin; q < of_b.end; ++q) {
+      Index const column = b.columns[q];
+      if (mark[column] == i) continue;
+      mark[column] = i;
+      f(column);
+    }
+  });
+}
+
+/// The pattern of C, whose columns are still to be written, of so many in each row.
+sparse::ProductPattern pattern_of_counts(Arena& arena, PatternView const& a, Index cols,
+                                         sparse::ProductLimits const& limits, Index const* count) {
+  GroupConverter on(arena);
+  auto const n = static_cast<std::size_t>(a.rows);
+  auto* const size = on.take<std::uint32_t>(n);
+  auto* const key = on.take<std::uint32_t>(n);
+  auto* const length = on.take<Offset>(n + 1);
+  auto* const offsets = on.take<Offset>(n + 1);
+  std::int64_t const rows = a.rows;
+  on.each(rows + 1, sparse::SettleSize{a, limits, count, size, length});
+  on.scan(length, offsets, rows + 1, Plus{});
+  sparse::ProductPattern made;
+  made.limits = limits;
+  made.pattern = sparse::with_offsets(on, a.rows, cols, offsets);
+  made.order = Array<Index>(on.space(), n);
+  made.begin = sparse::order_rows(on, size, key, rows, made.order.data());
+  return made;
+}
+
+/// Counted, then written and sorted row by row. A thread has a stretch of rows of A with about as
+/// many entries as others, and so many of these in turn that the flag is looked at often.
+sparse::ProductPattern pattern_by_marks(Host const& on, Arena& arena, PatternView const& a,
+                                        PatternView const& b, sparse::ProductLimits const& limits) {
+  constexpr Offset worth_a_thread = 10'000, rows_at_once = 2048;
+  Offset const parts = std::clamp<Offset>(a.entries / std::max<Offset>(b.cols, worth_a_thread), 1,
+                                          on.threads),
+               turns = a.rows / (parts * rows_at_once) + 1, stretches = parts * turns;
+  auto const first_of = [&](Offset stretch) {
+    return stretch == stretches ? a.rows
+                                : row_from(a.offsets, a.rows, a.entries * stretch / stretches);
+  };
+  auto scope = arena.scope();
+  auto* const marks = scope.take<Index>(static_cast<std::size_t>(b.cols * parts));
+  auto* const count = scope.take<Index>(static_cast<std::size_t>(a.rows));
+  auto const each_row = [&](auto const& f) {
+    for (Offset turn = 0; turn < turns; ++turn) {
+      limits.cancel.check();
+      parallel(parts, 2, [&](std::int64_t part) {
+        Index* const mark = marks + b.cols * part;
+        if (turn == 0) std::fill(mark, mark + b.cols, -1);
+        Index const last = first_of(turn * parts + part + 1);
+        for (Index i = first_of(turn * parts + part); i < last; ++i) f(i, mark);
+      });
+    }
+  };
+  each_row([&](Index i, Index* mark) {
+    Index columns = 0;
+    each_column(a, b, i, mark, [&](Index) { ++columns; });
+    count[i] = columns;
+  });
+  sparse::ProductPattern made = pattern_of_counts(arena, a, b.cols, limits, count);
+  OffsetsView const offsets = made.pattern.offsets();
+  each_row([&](Index i, Index* mark) {
+    Index* const row = made.pattern.columns.data() + offsets[i];
+    Index* to = row;
+    each_column(a, b, i, mark, [&](Index column) { *to++ = column; });
+    std::sort(row, to);
+  });
+  return made;
+}
 
 /// Rows of C one after another, each of whose columns has a place in `place` (columns of C): where
 /// the row has it. The sums are those of tables (sparse/product_build.hpp), in the same order.
@@ -35,19 +120,6 @@ void rows_by_places(sparse::ProductPattern const& made, CsrView<T> const& a, Csr
   }
 }
 
-/// The least row that begins at an entry or behind it.
-Index row_from(sparse::OwnedPattern const& pattern, Offset entry) {
-  OffsetsView const offsets = pattern.offsets();
-  Index low = 0;
-  for (Index n = pattern.rows; n > 0;) {
-    Index const half = n / 2;
-    bool const before = offsets[low + half] < entry;
-    low = before ? low + half + 1 : low;
-    n = before ? n - half - 1 : half;
-  }
-  return low;
-}
-
 /// In stretches of rows with about as many entries, whose places are no more than C has entries.
 template <class T>
 void product_by_places(Host const& on, Arena& arena, sparse::ProductPattern const& made,
@@ -59,13 +131,20 @@ void product_by_places(Host const& on, Arena& arena, sparse::ProductPattern cons
   auto scope = arena.scope();
   auto* const places = scope.take<Index>(static_cast<std::size_t>(columns * parts));
   parallel(parts, 2, [&](std::int64_t part) {
-    rows_by_places(made, a, b, row_from(pattern, pattern.entries * part / parts),
-                   row_from(pattern, pattern.entries * (part + 1) / parts), places + columns * part,
-                   c);
+    rows_by_places(made, a, b,
+                   row_from(pattern.offsets(), pattern.rows, pattern.entries * part / parts),
+                   row_from(pattern.offsets(), pattern.rows, pattern.entries * (part + 1) / parts),
+                   places + columns * part, c);
   });
 }
 
 }  // namespace
+
+sparse::ProductPattern product_pattern(Host& on, Arena& arena, PatternView const& a,
+                                       PatternView const& b, sparse::ProductLimits const& limits) {
+  if (limits.places && b.cols <= a.entries) return pattern_by_marks(on, arena, a, b, limits);
+  return sparse::product_pattern([&] { return GroupConverter(arena); }, a, b, limits);
+}
 
 template <class T>
 void product_values(Host& on, Arena& arena, sparse::ProductPattern const& made, CsrView<T> const& a,
