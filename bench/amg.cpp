@@ -6,12 +6,16 @@
 ///
 ///   unit     a product of cuSPARSE's FP64 CSR with the same matrix, the faster algorithm, us
 ///   set-up   of M alone, A in the Context's space: median ms on the host's clock, and in units
-///   update   of new values by `reuse: exact`, the default, and by `reuse: pattern`, median ms
+///   update   of new values by `reuse: exact`, the default, by `reuse: pattern` and by `reuse:
+///            interpolation`, median ms
 ///   parts    of another set-up that waits after each part, ms
-///   cycle    an application by itself, its operations one by one, median us
+///   cycle    an application by itself, its operations one by one, median us; in a graph, a launch
+///            for each operation; in a graph with passages (solvers/loop/passage.hpp), small levels
+///            in one kernel; and how many launches these are, how often the kernels' blocks wait
 ///   solve    with x0 = 0, median ms, and us an iteration; the loop runs as the library chooses
 ///
-/// A line a matrix and preconditioner; jacobi, `auto` and every type of value beside each other.
+/// The smallest matrix is also solved by a loop that is a graph, and by one that is one kernel. A
+/// line a matrix and preconditioner; jacobi, `auto` and every type of value beside each other.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -30,9 +34,11 @@
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/amg/amg.hpp>
 #include <tcsolve/precond/amg/cycle.hpp>
+#include <tcsolve/solvers/loop/passage.hpp>
 
 #include "clock.hpp"
 #include "measure.hpp"
+#include "plain_device.hpp"
 #include "spmv_cusparse.hpp"
 
 using namespace tcsolve;
@@ -71,6 +77,22 @@ struct Case {
   std::shared_ptr<std::vector<double>> points = nullptr;
 };
 
+/// us of a recording as a part of a graph.
+double in_a_graph(Context& ctx, Recording const& what) {
+  struct Run {
+    Context& ctx;
+    Recording const& what;
+  } run{ctx, what};
+  what.run(ctx);
+  return bench::graph_microseconds(
+      ctx, 10, 21,
+      [](void* of) {
+        Run& all = *static_cast<Run*>(of);
+        all.what.run(all.ctx);
+      },
+      &run);
+}
+
 /// M made by itself: set-up, its parts and a cycle.
 void set_up(Context& ctx, bench::Clock& clock, Case const& c, AmgParams params, double unit,
             int repetitions) {
@@ -92,6 +114,14 @@ void set_up(Context& ctx, bench::Clock& clock, Case const& c, AmgParams params, 
   Vector<double> r(ctx.space(), c.a.rows), z(ctx.space(), c.a.rows);
   fill<double>(ctx, r, 1.0);
   double const cycle = clock.median(21, false, [&] { view->apply(ctx, 1, r, 0, z); });
+  Recording const launches = ctx.record([&](Context& on) { view->apply(on, 1, r, 0, z); });
+  Recording const fewer = with_passages(ctx, launches);
+  int waits = 0;
+  for (Stretch const& s : passages(launches, small_elements, passage_commands)) {
+    auto const commands = std::span(launches.commands).subspan(s.begin, s.end - s.begin);
+    for (Instruction const& in : passage_program(commands, 132, 512).list) waits += in.barrier;
+  }
+  double const by_launches = in_a_graph(ctx, launches), by_passages = in_a_graph(ctx, fewer);
   auto const update = [&](Preconditioner& of) {
     std::vector<double> updates;
     for (int k = 0; k < 3; ++k)
@@ -100,12 +130,19 @@ void set_up(Context& ctx, bench::Clock& clock, Case const& c, AmgParams params, 
   };
   double const exact = update(*M);
   M.reset();
-  AmgParams by_pattern = params;
-  by_pattern.reuse = AmgReuse::pattern;
-  double const pattern = update(*AmgFactory(by_pattern).build(ctx, system));
+  auto const updated_by = [&](AmgReuse reuse) {
+    AmgParams other = params;
+    other.reuse = reuse;
+    return update(*AmgFactory(other).build(ctx, system));
+  };
+  double const pattern = updated_by(AmgReuse::pattern),
+               interpolation = updated_by(AmgReuse::interpolation);
   std::cout << "  set-up " << ms << " ms, " << 1e3 * ms / unit << " units; update " << exact
-            << " ms, by pattern " << pattern << " ms; cycle " << cycle << " us, " << cycle / unit
-            << " units, " << 1e-6 * view->cost(1).bytes << " MB\n    " << view->details()
+            << " ms, by pattern " << pattern << " ms, by interpolation " << interpolation
+            << " ms; cycle " << cycle << " us, " << cycle / unit << " units, in a graph "
+            << by_launches << " us (" << launches.commands.size() << " launches), with passages "
+            << by_passages << " us (" << fewer.commands.size() << " launches, " << waits
+            << " waits), " << 1e-6 * view->cost(1).bytes << " MB\n    " << view->details()
             << "\n    ";
   params.timed = true;
   auto const timed = AmgFactory(params).build(ctx, system);
@@ -140,15 +177,16 @@ void solve(Context& ctx, Case const& c, std::string const& M, std::string const&
       solves.push_back(took);
     }
   } catch (Error const& e) {
-    std::cout << c.name << " | " << M << " | " << e.what() << std::endl;
+    std::cout << c.name << " | " << M << ", " << method << " | " << e.what() << std::endl;
     return;
   }
   double const solving = 1e3 * report.seconds;
-  std::cout << c.name << " | " << M << " | " << format << " | " << report.outcome() << " | "
-            << report.iterations << " | " << report.true_residual / report.rhs_norm << " | "
-            << median(preconditioners) << " | " << median(setups) << " | " << median(solves)
-            << " | " << median(setups) + median(solves) << " | "
-            << 1e3 * solving / std::max<Index>(1, report.iterations) << " | " << unit << std::endl;
+  std::cout << c.name << " | " << M << ", " << method << " | " << format << " | "
+            << report.outcome() << " | " << report.iterations << " | "
+            << report.true_residual / report.rhs_norm << " | " << median(preconditioners) << " | "
+            << median(setups) << " | " << median(solves) << " | " << median(setups) + median(solves)
+            << " | " << 1e3 * solving / std::max<Index>(1, report.iterations) << " | " << unit
+            << std::endl;
 }
 
 void measure(Context& ctx, bench::Clock& clock, Case const& c, int repetitions,
@@ -173,6 +211,10 @@ void measure(Context& ctx, bench::Clock& clock, Case const& c, int repetitions,
   each([&](char const* name, AmgValues value) {
     solve(ctx, c, cat("{type: amg, values: ", name, space, "}"), cg, unit, repetitions);
     set_up(ctx, clock, c, {.values = value}, unit, repetitions);
+    if (c.a.rows <= small_elements)
+      for (char const* execution : {"graph", "persistent"})
+        solve(ctx, c, cat("{type: amg, values: ", name, space, "}"),
+              cat("{type: cg, max_iters: 20000, execution: ", execution, "}"), unit, repetitions);
   });
   int const few = std::min(repetitions, 3);
   solve(ctx, c, "{type: jacobi}", cg, unit, few);

@@ -3,13 +3,13 @@
 #pragma once
 
 #include <tcsolve/formats/csr/ops.hpp>
-#include <tcsolve/kernels/op_list.hpp>
+#include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve::loop_rooms {
 
 struct csr {
   template <class T>
-  using Loop = OpList<CsrMultiply<T, T>>;
+  using Loop = ForLoopValues<T, CsrMultiply>;
   using Batch = OpList<CsrMultiply<double, double>, ExactResidual<CsrView<double>>>;
 };
 

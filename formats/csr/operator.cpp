@@ -84,7 +84,8 @@ void CsrOperator<T, S>::product(Context& ctx, Side const& side, T alpha, In<T> x
     if (sigma != nullptr) dot<T>(c, x, y, sigma);
   };
   if (x.is_vector() && y.is_vector())
-    ctx.submit_op(CsrMultiply<S, T>{parts.a.rows, alpha, parts.a, x.data, beta, y.data, sigma},
+    ctx.submit_op(CsrMultiply<S, T>{parts.a.rows, alpha, parts.a, x.data, beta, y.data, sigma,
+                                    parts.count > 0},
                   call);
   else
     ctx.submit("csr_multiply", call);

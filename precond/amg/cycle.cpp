@@ -13,13 +13,15 @@ namespace tcsolve {
 // Saad's symbols: theta and delta are the centre and half width of the interval, sigma = theta /
 // delta.
 template <class T>
-void CycleOf<T>::smooth(Context& ctx, StoredLevel<T> const& level, Out<T> r, Out<T> d, Out<T> x,
-                        bool from_zero) const {
+void CycleOf<T>::smooth(Context& ctx, StoredLevel<T> const& level, Out<T> r, Correction& d,
+                        Out<T> x, bool from_zero) const {
   auto scope = ctx.arena().scope();
   Out<T> const z = level.S ? scope.template vectors<T>(r.rows, r.cols) : r;
   auto const step = [&](double keep, double gain, StepFrom from) {
     if (level.S) level.S->apply(ctx, r, z);
-    submit(ctx, SmoothingStep<T>{x.size(), keep, gain, level.weights.data(), In<T>(z), d, x, from});
+    submit(ctx, SmoothingStep<T>{x.size(), keep, gain, level.weights.data(), In<T>(z), In<T>(d.now),
+                                 d.next, x, from});
+    std::swap(d.now, d.next);
   };
   bool const chebyshev = params_.smoother == AmgSmoother::chebyshev;
   double const high = 1.1 * level.lambda_max, low = high / params_.eig_ratio,
@@ -27,7 +29,7 @@ void CycleOf<T>::smooth(Context& ctx, StoredLevel<T> const& level, Out<T> r, Out
   double rho = 1 / sigma;
   step(0, chebyshev ? 1 / theta : 1.0, from_zero ? StepFrom::zero : StepFrom::correction);
   for (int k = 1; k < params_.degree; ++k) {
-    level.A->apply(ctx, -1, d, 1, r);  // r -= A d
+    level.A->apply(ctx, -1, d.now, 1, r);  // r -= A d
     if (chebyshev) {
       double const next = 1 / (2 * sigma - rho);
       step(next * rho, 2 * next / delta, StepFrom::x);
@@ -44,13 +46,14 @@ void CycleOf<T>::cycle(Context& ctx, std::size_t l, Out<T> r, Out<T> x,
   StoredLevel<T> const& level = stored_.levels()[l];
   if (level.inverse) return level.inverse->apply(ctx, r, x);
   auto scope = ctx.arena().scope();
-  Out<T> const d = scope.template vectors<T>(r.rows, r.cols);
+  Correction d{scope.template vectors<T>(r.rows, r.cols),
+               scope.template vectors<T>(r.rows, r.cols)};
   smooth(ctx, level, r, d, x, true);
   if (level.P) {
     Index const m = level.P->cols();
     Out<T> const coarse = scope.template vectors<T>(m, r.cols),
                  e = scope.template vectors<T>(m, r.cols);
-    level.A->apply(ctx, -1, d, 1, r);
+    level.A->apply(ctx, -1, d.now, 1, r);
     level.R->apply(ctx, r, coarse);
     bool const twice = params_.cycle != AmgCycleKind::v && stored_.levels()[l + 1].P;
     if (twice && by_krylov())
@@ -62,11 +65,11 @@ void CycleOf<T>::cycle(Context& ctx, std::size_t l, Out<T> r, Out<T> x,
       cycle(ctx, l + 1, coarse, more);
       axpby<T, T>(ctx, 1.0, more, 1.0, e);
     }
-    level.P->apply(ctx, e, d);
-    level.A->apply(ctx, -1, d, 1, r);
+    level.P->apply(ctx, e, d.now);
+    level.A->apply(ctx, -1, d.now, 1, r);
     smooth(ctx, level, r, d, x, false);
   }
-  if (leaves_residual) level.A->apply(ctx, -1, d, 1, r);
+  if (leaves_residual) level.A->apply(ctx, -1, d.now, 1, r);
 }
 
 // Notay's symbols where krylov_ops.hpp has them.

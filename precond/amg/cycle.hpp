@@ -46,8 +46,14 @@ class CycleOf {
   void cycle(Context&, std::size_t level, Out<T> r, Out<T> x, bool leaves_residual = false) const;
   /// x from f by two steps of a Krylov method, which leave another f. The level has a coarser one.
   void krylov(Context&, std::size_t level, Out<T> f, Out<T> x) const;
-  /// Steps that begin with the residual r; d: the last change of x, which r does not know of.
-  void smooth(Context&, StoredLevel<T> const&, Out<T> r, Out<T> d, Out<T> x, bool from_zero) const;
+  /// The last change of x, which r does not know of, and where the next one is to be: other threads
+  /// gather the last one until they have met.
+  struct Correction {
+    Out<T> now, next;
+  };
+  /// Steps that begin with the residual r.
+  void smooth(Context&, StoredLevel<T> const&, Out<T> r, Correction& d, Out<T> x,
+              bool from_zero) const;
   int visits(std::size_t level) const;
   bool by_krylov() const { return params_.cycle == AmgCycleKind::k; }
 

@@ -16,16 +16,17 @@ enum class StepFrom {
   correction,  ///< x += c + d, where d was a correction c of x before
 };
 
-/// d = keep d + gain W r, and x: a step of the Chebyshev iteration (Saad 2003, Algorithm 12.1) in
-/// one pass, of damped Jacobi with keep = 0, which does not read d.
+/// to = keep d + gain W r, and x: a step of the Chebyshev iteration (Saad 2003, Algorithm 12.1) in
+/// one pass, of damped Jacobi with keep = 0, which does not read d. `to` is not d, which others may
+/// still gather: no thread waits for them.
 template <class T>
 struct SmoothingStep {
   static constexpr char const* name = "smoothing_step";
   std::int64_t n;
   double keep, gain;
   T const* w;  // (rows)
-  Elements<T const> r;
-  Elements<T> d, x;
+  Elements<T const> r, d;
+  Elements<T> to, x;
   StepFrom from;
   struct Loaded {
     T w, r, d, x;
@@ -39,7 +40,7 @@ struct SmoothingStep {
     double const before = double(l.d);
     double now = gain * (double(l.w) * double(l.r));
     if (keep != 0) now += keep * before;
-    d[e] = T(now);
+    to[e] = T(now);
     if (from == StepFrom::zero)
       x[e] = T(now);
     else
@@ -48,6 +49,8 @@ struct SmoothingStep {
   TCSOLVE_HD void element(std::int64_t e, NoCoefficients c, double* sum) const {
     element(e, load(e, c), c, sum);
   }
+  Index columns() const { return x.cols; }
+  bool writes(void const* v) const { return v == to.data || v == x.data; }
 };
 
 /// y = alpha s o x + beta y, s = 1 where there is none.
@@ -65,14 +68,18 @@ struct ScaleRows {
     if (s != nullptr) v *= s[y.cols == 1 ? e : row_of_element(e, y.cols)];
     y[e] = U(beta == 0 ? v : v + beta * double(y[e]));
   }
+  Index columns() const { return y.cols; }
 };
 
 /// y = alpha G x + beta y, G of full rows and exactly symmetric, so that a device reads it by
-/// columns, which are rows: neighbouring threads read neighbours.
+/// columns, which are rows: neighbouring threads read neighbours. A row is `parts` sums, of every
+/// parts-th entry each, which are on their way at once, and a tree: a warp may make them, too
+/// (team.cuh).
 template <class T>
 struct SymmetricProduct {
   static constexpr char const* name = "symmetric_product";
   static constexpr bool long_elements = true;
+  static constexpr int parts = 32;
   std::int64_t n;  ///< of y
   Index rows;
   double alpha;
@@ -89,12 +96,30 @@ struct SymmetricProduct {
     T const* const g = G + i * rows;
     std::int64_t const step = 1;
 #endif
-    double sum = 0;
-    for (Index j = 0; j < rows; ++j)
-      sum += double(g[j * step]) * double(x[std::int64_t{j} * y.cols + c]);
+    double sum[parts] = {};
+    for (Index j = 0; j < rows; j += parts) {
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+      for (Index p = 0; p < parts; ++p)
+        if (j + p < rows)
+          sum[p] += double(g[(j + p) * step]) * double(x[std::int64_t{j + p} * y.cols + c]);
+    }
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int half = parts / 2; half > 0; half /= 2)
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+      for (int p = 0; p < half; ++p) sum[p] += sum[p + half];
+    store(e, sum[0]);
+  }
+  TCSOLVE_HD void store(std::int64_t e, double sum) const {
     y[e] = T(beta == 0 ? alpha * sum : alpha * sum + beta * double(y[e]));
   }
   void const* gathered() const { return x.data; }
+  Index columns() const { return y.cols; }
 };
 
 /// Of up to `most` columns z of B, from `first` on: sum_i |sum_j a_ij z_j| and, `most` places

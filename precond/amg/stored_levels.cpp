@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <tcsolve/formats/choose/planner.hpp>
+#include <tcsolve/kernels/loop/instruction.hpp>
 #include <tcsolve/operators/cast.hpp>
 #include <tcsolve/precond/amg/level_scale.hpp>
 #include <tcsolve/precond/amg/ops.hpp>
@@ -22,6 +23,12 @@ Plan plan_of(Context& ctx, CsrView<double> const& a, Survey& seen, PlanRequest c
              CostTable const& table, bool thorough) {
   return thorough ? make_plan(ctx, a, seen, request, table)
                   : make_plan(seen.most(), request, table);
+}
+
+/// Whether a level of so many rows may take the format. A small one is multiplied by in a kernel of
+/// many operations, of which a launch would take longer than the product (solvers/loop/passage.hpp).
+bool suits(Context const& ctx, Format const& format, Index rows) {
+  return ctx.device() == nullptr || rows > small_elements || format.can.persistent;
 }
 
 /// What a matrix of a level is multiplied for.
@@ -149,7 +156,7 @@ class Store {
     if (a.entries < planned_entries) return made(formats().source());
     Plan const plan = plan_of(ctx_, a, seen, request, *table_, use.thorough);
     for (Candidate const& c : plan.candidates)
-      if (c.excluded.empty())
+      if (c.excluded.empty() && suits(ctx_, *c.format, a.rows))
         if (auto one = made(*c.format); one.A) return one;
     return made(formats().source());
   }
@@ -199,8 +206,10 @@ double stored_bytes(Context& ctx, AmgParams const& params, Real values, CsrView<
   PlanRequest const request{
       .values = values, .vectors = vectors, .applies = applies, .persistent = false};
   Plan const plan = plan_of(ctx, a, seen, request, CostTable::shipped(ctx), thorough);
-  Candidate const& taken = plan.candidates.front();
-  return taken.format->converted ? taken.bytes : csr;
+  for (Candidate const& c : plan.candidates)
+    if (c.excluded.empty() && suits(ctx, *c.format, a.rows))
+      return c.format->converted ? c.bytes : csr;
+  return csr;
 }
 
 template <class T>

@@ -113,7 +113,11 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
   rows = (rows + 31) / 32 * 32;
   auto keep = [&](void const* v) {
     bool shared_out =
-        std::find(assembly.gathered.begin(), assembly.gathered.end(), v) != assembly.gathered.end();
+        std::find(assembly.gathered.begin(), assembly.gathered.end(), v) !=
+            assembly.gathered.end() ||
+        std::ranges::any_of(program, [&](Instruction const& in) {  // in other stretches
+          return in.n != 0 && in.n != assembly.n && uses({in}, v) > 0;
+        });
     if (v == nullptr || shared_out || uses(program, v) == 0 || layout.kept == most_kept_vectors ||
         used + each * rows > room)
       return;
@@ -128,12 +132,14 @@ std::shared_ptr<PersistentLoop> make_persistent(Device& on, Recording const& bod
   RowCache cache{};
   if (assembly.matrix >= 0) {
     std::byte const* const product = program[assembly.matrix].operands;
+    std::int64_t const length = program[assembly.matrix].n;
+    rows = program[assembly.matrix].each;
     Offset const all =
         floats ? reinterpret_cast<CsrMultiply<float, float> const*>(product)->a.entries
                : reinterpret_cast<CsrMultiply<double, double> const*>(product)->a.entries;
     cache.offsets = static_cast<int>(used);
     std::int64_t after = round16(used + 4 * (rows + 1)), entries = (room - after - 32) / (4 + each);
-    std::int64_t wanted = assembly.n > 0 ? 2 * all / assembly.n * rows + 64 : 0;
+    std::int64_t wanted = length > 0 ? 2 * all / length * rows + 64 : 0;
     entries = std::min(entries, wanted);  // twice the average stretch is room enough
     if (entries > 0 && entries * loop->blocks * 8 >= all) {
       cache.columns = static_cast<int>(after);

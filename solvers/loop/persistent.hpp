@@ -4,7 +4,8 @@
 /// starting kernels takes longer than running them.
 ///
 ///   rows     block b owns a stretch of rows in every operation, so elementwise operations follow
-///            one another without a barrier; a fused operation that gathers waits for the grid
+///            one another without a barrier; a fused operation that gathers waits for the grid, and
+///            so does one with another number of rows, e.g. of another level of a hierarchy
 ///   scalars  every block keeps its own copy in shared memory and computes the same decisions, so
 ///            nothing is broadcast
 ///   vectors  those that no other block reads are kept in shared memory, and of a CSR matrix as

@@ -47,13 +47,18 @@ __device__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 struct GridTeam {
   static constexpr int threads = block_size;
   static constexpr bool over_ranks = false;
-  std::int64_t begin, end;  // whole warps of 32, so that slices stay together
+  std::int64_t begin, end;  // of the operation in hand
   TeamMemory<threads>& memory;
   Post* posts;  // (2, max_sums, blocks): two sets in turn
   std::int32_t const* cancel;
   LoopState* state;    // this block's
   std::uint32_t turn;  // of the last exchange, also of earlier launches
   RankMail const* mail = nullptr;
+  /// The elements of the operation in hand that are this block's.
+  __device__ void take(Instruction const& in) {
+    begin = in.begin(blockIdx.x);
+    end = in.end(blockIdx.x);
+  }
   /// Of a warp that reads no posts where sums are few.
   static constexpr int meanwhile_thread = block_size - 64;
 
@@ -196,7 +201,7 @@ struct RanksTeam : GridTeam {
   }
 };
 
-/// Block b's stretch of n elements.
+/// Block b's stretch of n elements, as Instruction::begin() has it where it is not empty.
 __device__ void stretch(std::int64_t n, std::int64_t& begin, std::int64_t& end) {
   std::int64_t each = ((n + gridDim.x - 1) / gridDim.x + 31) / 32 * 32;
   begin = blockIdx.x * each;
@@ -255,6 +260,7 @@ __global__ void __launch_bounds__(block_size, 1)
   Team team{GridTeam{begin, end, s, posts, &state->cancel, &mine, *turn, mail}};
   for (int k = 0; k < layout.length; ++k)
     if (list[k].cache.capacity > 0) {
+      team.take(list[k]);
       load(*reinterpret_cast<CsrMultiply<T, T> const*>(list[k].operands), list[k].cache, team);
       break;  // one matrix
     }
@@ -265,6 +271,7 @@ __global__ void __launch_bounds__(block_size, 1)
     __syncthreads();  // all have read it before this operation may raise it
     if (stopped && k == 0) break;
     if (list[k].barrier && !stopped) team.template exchange<Add>(0, true);
+    team.take(list[k]);
     pick<LoopOps<T>>(list[k].op, [&]<class V>() {
       if constexpr (Team::over_ranks || !OpFacts<V>::spread)  // those are what ranks exchange
         run(*reinterpret_cast<V const*>(list[k].operands), list[k], f, stopped, team);

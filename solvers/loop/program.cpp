@@ -39,6 +39,8 @@ struct Facts {
   // Of operands that an instruction holds.
   int (*lanes)(std::byte const* operands, int teams, int threads);
   double const** (*input)(std::byte* operands);
+  bool (*writes)(std::byte const* operands, void const* v);
+  int lanes_of_launch;
 };
 
 template <class V>
@@ -50,6 +52,22 @@ std::uint32_t pointers_of(std::byte const* operands) {
   return words;
 }
 
+// What an operation may tell beside OpFacts (program.hpp), or the defaults.
+template <class V>
+bool may_write(V const& op, void const* v) {
+  if constexpr (requires { op.writes(v); })
+    return op.writes(v);
+  else
+    return true;
+}
+
+template <class V>
+int lanes_of_launch(V const& op) {
+  if constexpr (requires { op.lanes_of_launch(); })
+    return op.lanes_of_launch();
+  else
+    return 1;
+}
 template <class V>
 Facts facts_of(int position, std::byte const* operands) {
   V const& op = *reinterpret_cast<V const*>(operands);
@@ -71,7 +89,10 @@ Facts facts_of(int position, std::byte const* operands) {
               [](std::byte const* here, int teams, int threads) {
                 return Of::lanes(*reinterpret_cast<V const*>(here), teams, threads);
               },
-          .input = [](std::byte* here) { return Of::input(*reinterpret_cast<V*>(here)); }};
+          .input = [](std::byte* here) { return Of::input(*reinterpret_cast<V*>(here)); },
+          .writes = [](std::byte const* here,
+                       void const* v) { return may_write(*reinterpret_cast<V const*>(here), v); },
+          .lanes_of_launch = lanes_of_launch(op)};
 }
 
 template <class One, class... V>
@@ -99,37 +120,58 @@ std::optional<Facts> find(OpList<V...>, Command const& command) {
 /// What an instruction does to the vectors of a team.
 struct Effect {
   bool gathers, writes, exchanges;
-  bool scatters;  // writes rows of other teams
-  bool sends;     // what it gathers the product that follows gathers too
+  bool scatters;          // writes rows of other teams
+  bool sends;             // what it gathers the product that follows gathers too
+  std::int64_t elements;  // by which they are shared out; 0: as those before
+  void const* gathered;
+  bool (*may_write)(std::byte const* operands, void const* v);
 };
 
 /// Marks where a team has to wait. What is gathered must have been published since it was written,
 /// by a barrier or by sums that happen to come in between; what others gather must not be written
-/// before they have, of which any exchange makes sure.
+/// before they have, of which any exchange makes sure. Where elements are shared out anew, all that
+/// was done before is somebody else's.
 void mark_barriers(std::vector<Instruction>& list, std::vector<Effect> const& effects,
                    bool repeats) {
   std::size_t const size = list.size();
-  auto gather_follows = [&](std::size_t k) {  // before anything is written
+  auto const moves = [](Effect const& e, std::int64_t from) {
+    return e.elements != 0 && from != 0 && e.elements != from;
+  };
+  auto gather_follows = [&](std::size_t k, std::int64_t from) {  // before anything is written
     for (std::size_t j = 1; j <= size; ++j) {
       if (k + j >= size && !repeats) return false;
       Effect const& e = effects[(k + j) % size];
-      if (e.gathers) return true;
+      if (e.gathers || moves(e, from)) return true;
       if (e.writes) return false;
     }
     return false;
   };
-  bool unpublished = false;  // something was written since the last time
-  bool gathered = false;     // since the last exchange
+  bool unpublished = false;           // something was written since the last time
+  bool touched = false;               // anything was done since the last exchange
+  std::vector<void const*> gathered;  // since the last exchange
+  std::int64_t elements = 0;          // by which rows are shared out now
   // A repeated list begins with the state that its end leaves: the second pass starts from it.
   for (int pass = repeats ? 0 : 1; pass < 2; ++pass)
     for (std::size_t k = 0; k < size; ++k) {
       Effect const& e = effects[k];
-      list[k].barrier = (e.gathers && unpublished) || (gathered && e.writes);
-      if (list[k].barrier) unpublished = gathered = false;
-      gathered = gathered || (e.gathers && !e.sends);
+      bool const overwrites = e.writes && std::ranges::any_of(gathered, [&](void const* v) {
+                                return e.may_write(list[k].operands, v);
+                              });
+      bool const anew = moves(e, elements);
+      list[k].barrier = ((e.gathers || anew) && unpublished) || overwrites || (anew && touched);
+      if (list[k].barrier) {
+        unpublished = touched = false;
+        gathered.clear();
+      }
+      if (e.elements != 0) elements = e.elements;
+      touched = touched || e.elements != 0;
+      if (e.gathers && !e.sends) gathered.push_back(e.gathered);
       unpublished = unpublished || e.writes;
-      if (e.exchanges) list[k].publish = e.scatters || (unpublished && gather_follows(k));
-      if (e.exchanges || e.scatters) gathered = false;  // by a sum, or a barrier of its own
+      if (e.exchanges) list[k].publish = e.scatters || (unpublished && gather_follows(k, elements));
+      if (e.exchanges || e.scatters) {  // by a sum, or a barrier of its own
+        gathered.clear();
+        touched = false;
+      }
       if (list[k].publish) unpublished = false;
       if (e.scatters) unpublished = true;  // that the exchange has ended, of which a send asks
     }
@@ -145,9 +187,11 @@ struct Translation {
   std::vector<void const*> gathered;
   std::string why;
 
-  explicit Translation(Recording const& recording) {
+  /// `shared_out`: the elements of each operation among the blocks, by their number; else each team
+  /// has rows of its own.
+  Translation(std::span<Command const> commands, bool shared_out) {
     bool held = false;  // a sum of this rank alone
-    for (Command const& command : recording.commands) {
+    for (Command const& command : commands) {
       std::optional<Facts> const found = find(List{}, command);
       if (!found) {
         why = command.name;
@@ -171,12 +215,14 @@ struct Translation {
       in.op = found->position;
       in.lanes = 1;
       in.alone = alone;
+      in.n = found->spread ? 0 : found->n;
       in.pointers = found->pointers;
       std::memcpy(in.operands, command.operands.data(), command.operands.size());
       if (found->gathered != nullptr) gathered.push_back(found->gathered);
       bool const sends = found->spread && !found->finishes;
       effects.push_back({found->gathers, found->n > 0 && !found->only_sums && !sends,
-                         found->sums > 0 && !alone, found->spread && !sends, sends});
+                         found->sums > 0 && !alone, found->spread && !sends, sends,
+                         shared_out ? in.n : 0, found->gathered, found->writes});
       list.push_back(in);
       facts.push_back(*found);
       names.push_back(command.name);
@@ -195,6 +241,7 @@ struct Translation {
                          std::find(own.begin(), own.end(), *z) != own.end() && uses(list, *z) == 2;
       if (!folds) continue;
       list[k + 1].through = scaling.D;
+      effects[k + 1].gathered = scaling.x;
       std::replace(gathered.begin(), gathered.end(), static_cast<void const*>(*z),
                    static_cast<void const*>(scaling.x));
       *z = scaling.x;
@@ -224,9 +271,10 @@ int uses(std::vector<Instruction> const& list, void const* v) {
 
 namespace {
 
-template <class T>
-LoopProgram program_of(Recording const& body, int blocks, int block, std::span<void* const> own) {
-  Translation<LoopOps<T>> made(body);
+template <class T, class List>
+LoopProgram program_of(std::span<Command const> commands, int blocks, int block,
+                       std::span<void* const> own, bool repeats) {
+  Translation<List> made(commands, true);
   if (made.why.empty() && std::is_same_v<T, double>) made.fold_diagonals(own);
   LoopProgram out;
   out.vectors = real_of<T>;
@@ -236,14 +284,13 @@ LoopProgram program_of(Recording const& body, int blocks, int block, std::span<v
     Instruction& in = made.list[k];
     Facts const& facts = made.facts[k];
     if (facts.columns != 1) out.why = cat(made.names[k], " of several vectors");
-    std::int64_t const n = facts.spread ? 0 : facts.n;
-    if (n != 0 && out.n != 0 && n != out.n)
-      out.why = cat(made.names[k], " of ", n, " beside ", out.n, " elements");
-    out.n = std::max(out.n, n);
+    in.each = ((in.n + blocks - 1) / blocks + 31) / 32 * 32;
+    out.n = std::max(out.n, in.n);
     out.sums = std::max(out.sums, facts.sums);
-    in.lanes = facts.lanes(in.operands, blocks, block);
+    in.launched = !repeats;
+    in.lanes = repeats ? facts.lanes(in.operands, blocks, block) : facts.lanes_of_launch;
     if (out.table.empty()) out.table = facts.table;
-    if (in.op != position_of<CsrMultiply<T, T>>(LoopOps<T>{})) continue;
+    if (!repeats || in.op != position_of<CsrMultiply<T, T>>(List{})) continue;
     auto const& product = *reinterpret_cast<CsrMultiply<T, T> const*>(in.operands);
     if (values == nullptr) {
       values = product.a.values;
@@ -251,19 +298,53 @@ LoopProgram program_of(Recording const& body, int blocks, int block, std::span<v
     }
     in.cache.capacity = product.a.values == values;  // which, the caller decides
   }
-  mark_barriers(made.list, made.effects, true);
+  mark_barriers(made.list, made.effects, repeats);
   out.list = std::move(made.list);
   out.gathered = std::move(made.gathered);
   return out;
 }
 
+/// Of the first type of vectors that the commands have operations for, else of doubles.
+template <template <class> class List>
+LoopProgram program_of(std::span<Command const> commands, int blocks, int block,
+                       std::span<void* const> own, bool repeats) {
+  LoopProgram of_doubles = program_of<double, List<double>>(commands, blocks, block, own, repeats);
+  if (of_doubles.why.empty()) return of_doubles;
+  LoopProgram of_floats = program_of<float, List<float>>(commands, blocks, block, own, repeats);
+  return of_floats.why.empty() ? of_floats : of_doubles;
+}
+
+/// Whether a passage may have the command.
+template <class T>
+bool passes(Command const& command, std::int64_t elements) {
+  std::optional<Facts> const found = find(PassageOps<T>{}, command);
+  return found && !command.alone && found->sums == 0 && found->columns == 1 && found->n > 0 &&
+         found->n <= elements;
+}
+
 }  // namespace
 
 LoopProgram loop_program(Recording const& body, int blocks, int block, std::span<void* const> own) {
-  LoopProgram of_doubles = program_of<double>(body, blocks, block, own);
-  if (of_doubles.why.empty()) return of_doubles;
-  LoopProgram of_floats = program_of<float>(body, blocks, block, own);
-  return of_floats.why.empty() ? of_floats : of_doubles;
+  return program_of<LoopOps>(body.commands, blocks, block, own, true);
+}
+
+LoopProgram passage_program(std::span<Command const> commands, int blocks, int block) {
+  return program_of<PassageOps>(commands, blocks, block, {}, false);
+}
+
+std::vector<Stretch> passages(Recording const& recording, std::int64_t elements,
+                              std::size_t least) {
+  std::vector<Command> const& all = recording.commands;
+  std::vector<Stretch> found;
+  for (std::size_t begin = 0; begin < all.size();) {
+    std::size_t doubles = begin, floats = begin;
+    while (doubles < all.size() && passes<double>(all[doubles], elements)) ++doubles;
+    while (floats < all.size() && passes<float>(all[floats], elements)) ++floats;
+    std::size_t const end = std::max(doubles, floats);
+    if (end - begin >= least) found.push_back({begin, end});
+    begin = std::max(end, begin + 1);
+  }
+  return found;
 }
 
 double cache_share(Recording const& body) {
@@ -275,7 +356,7 @@ double cache_share(Recording const& body) {
 }
 
 BatchList batch_program(Recording const& recording, bool repeats) {
-  Translation<BatchOps> made(recording);
+  Translation<BatchOps> made(recording.commands, false);
   if (!made.why.empty()) throw Unsupported(cat("a batch has no team that runs this: ", made.why));
   mark_barriers(made.list, made.effects, repeats);
   return {std::move(made.list), std::move(made.gathered)};

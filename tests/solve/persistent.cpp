@@ -7,6 +7,7 @@
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/precond/amg/amg.hpp>
 #include <tcsolve/precond/block_jacobi/block_jacobi.hpp>
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 
@@ -27,9 +28,10 @@ struct Outcome {
   Column x;
 };
 
-OperatorPtr<double> preconditioner(Context& ctx, std::string const& name, Csr<double> const& a) {
-  CsrStorage<double> there(ctx, a);
-  if (name == "jacobi") return std::make_shared<Jacobi<double>>(ctx, there.view());
+OperatorPtr<double> preconditioner(Context& ctx, std::string const& name, Csr<double> const& a,
+                                   System const& system) {
+  if (name == "jacobi") return std::make_shared<Jacobi<double>>(ctx, system.matrix);
+  if (name == "amg") return AmgFactory({.coarse_size = 40}).build(ctx, system)->view();
   if (name == "block_jacobi")
     return std::make_shared<BlockJacobi<double>>(ctx, a.view(), BlockJacobiParams{.block = 7});
   return nullptr;
@@ -43,7 +45,7 @@ Outcome run(Context& ctx, Csr<double> const& a, std::string const& method,
   auto solver = make_solver(method, stopping, execution, 12);
   Notes notes;
   ctx.attach(&notes);
-  solver->setup(ctx, A, preconditioner(ctx, precond, a));
+  solver->setup(ctx, A, preconditioner(ctx, precond, a, {stored.view(), A}));
   ctx.detach(&notes);
   EXPECT_TRUE(notes.texts.empty())
       << method << ", " << format << ", " << precond << ": " << notes.texts.front();
@@ -89,6 +91,29 @@ TEST_F(GpuPersistent, AgreesWithEagerLoops) {
             EXPECT_NEAR(one.report.history[0].norm, eager.report.history[0].norm,
                         1e-10 * eager.report.history[0].norm);
         }
+}
+
+// Levels of a hierarchy have rows of their own, which the blocks share out anew.
+TEST_F(GpuPersistent, RunsCyclesOfAHierarchy) {
+  for (Csr<double> const& a :
+       {generate(Poisson7Params{.n = 9}), generate(Poisson7Params{.n = 24}),
+        generate(Poisson27Params{.n = 20, .coefficient = Coefficient::random}),
+        generate(Poisson7Params{.n = 37, .coefficient = Coefficient::random})})
+    for (Format const* format : formats_that([](Format const& f) { return f.can.persistent; })) {
+      SCOPED_TRACE(cat(a.rows, " rows, ", format->name));
+      Outcome const eager = run(*ctx, a, "cg", format->name, "amg", Execution::eager),
+                    graph = run(*ctx, a, "cg", format->name, "amg", Execution::graph),
+                    one = run(*ctx, a, "cg", format->name, "amg", Execution::persistent);
+      ASSERT_TRUE(one.report.converged()) << one.report.message;
+      EXPECT_EQ(one.report.iterations, eager.report.iterations);
+      EXPECT_EQ(graph.report.iterations, eager.report.iterations);
+      EXPECT_LE((one.x - eager.x).norm(), 1e-6 * eager.x.norm());
+      EXPECT_LE((graph.x - eager.x).norm(), 1e-6 * eager.x.norm());
+      for (int again = 0; again < 20; ++again)
+        for (Execution const execution : {Execution::graph, Execution::persistent})
+          ASSERT_TRUE(run(*ctx, a, "cg", format->name, "amg", execution).x ==
+                      (execution == Execution::graph ? graph : one).x);
+    }
 }
 
 // One block, two blocks, all of them: what is lost between blocks, now and then, shows here.

@@ -9,6 +9,7 @@
 
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/distributed/ops.hpp>
+#include <tcsolve/precond/amg/ops.hpp>
 #include <tcsolve/solvers/cg/ops.hpp>
 #include <tcsolve/solvers/loop/program.hpp>
 #include <tcsolve/solvers/minres/ops.hpp>
@@ -180,6 +181,70 @@ TEST(Program, WaitsWhereAGatherMeetsAWrite) {
             ".|p");
 }
 
+/// Blocks that share out other rows have to see what the others did with them, and to be done.
+TEST(Program, WaitsWhereElementsAreSharedOutAnew) {
+  Recorded r;
+  double few[1];
+  auto const of = [&](Context& c, std::int64_t n, double const* x, double* y) {
+    submit(c, Axpby<double, double>{n, 1, vector_view<double const>(x, n, Space::host), 1,
+                                    vector_view(y, n, Space::host)});
+  };
+  auto const marks = [&](auto&& body) {
+    std::string all;
+    for (Instruction const& in : loop_program(r.ctx.record(body), 2, 512).list)
+      all += in.barrier ? '|' : in.publish ? 'p' : '.';
+    return all;
+  };
+  EXPECT_EQ(marks([&](Context& c) {
+              of(c, 100, r.p, r.q);
+              of(c, 100, r.q, r.p);
+              of(c, 40, few, few);
+              of(c, 40, few, few);
+            }),
+            "|.|.");
+  // Sums are a meeting, and show what was written where others go on with it.
+  EXPECT_EQ(marks([&](Context& c) {
+              of(c, 100, r.p, r.q);
+              submit(c, Dot<double>{100, r.p, r.q, &r.sigma});
+              of(c, 40, few, few);
+            }),
+            "|p.");
+  LoopProgram const loop = loop_program(r.ctx.record([&](Context& c) {
+    of(c, 100, r.p, r.q);
+    of(c, 40, few, few);
+  }),
+                                        2, 512);
+  EXPECT_EQ(loop.n, 100);
+  EXPECT_EQ(loop.list[0].begin(1), 64) << "whole warps";
+  EXPECT_EQ(loop.list[0].end(1), 100);
+  EXPECT_EQ(loop.list[1].end(0), 32);
+  EXPECT_EQ(loop.list[1].end(1), 40);
+  EXPECT_EQ(loop.list[1].begin(2), 40) << "nothing is left";
+}
+
+/// A step that writes what nobody gathers need not wait until all have gathered.
+TEST(Program, DoesNotWaitForOtherVectors) {
+  Recorded r;
+  double d[1], next[1], x[1], residual[1];
+  auto const view = [](double* v) { return vector_view(v, 100, Space::host); };
+  auto const marks = [&](double* to) {
+    std::string all;
+    for (Instruction const& in :
+         loop_program(r.ctx.record([&](Context& c) {
+           r.product(c, d, residual, nullptr);
+           submit(c, SmoothingStep<double>{r.n, 0, 1, r.v, In<double>(view(residual)),
+                                           In<double>(view(d)), view(to), view(x), StepFrom::x});
+           r.product(c, next, residual, nullptr);
+         }),
+                      10, 512)
+             .list)
+      all += in.barrier ? '|' : '.';
+    return all;
+  };
+  EXPECT_EQ(marks(next), "|.|");
+  EXPECT_EQ(marks(d), "|||");
+}
+
 /// Where every operation has several elements on their way, the memory is used as by many blocks.
 TEST(Program, IsOneKernelAsFarAsItsOperationsLoadAhead) {
   Recorded r;
@@ -345,11 +410,6 @@ TEST(Program, RefusesWhatItHasNoOperationFor) {
     c.submit_op(CsrMultiply<bfloat16, double>{r.n, 1, {}, r.p, 0, r.q, nullptr}, [](Context&) {});
   });
   EXPECT_EQ((loop_program(narrow, 10, 512).why), (CsrMultiply<bfloat16, double>::name));
-  Recording uneven = r.ctx.record([&](Context& c) {
-    submit(c, Dot<double>{5, r.p, r.q, &r.sigma});
-    submit(c, Dot<double>{6, r.p, r.q, &r.sigma});
-  });
-  EXPECT_EQ(loop_program(uneven, 10, 512).why, "dot of 6 beside 5 elements");
   Recording wide = r.ctx.record([&](Context& c) {
     Hessenberg H{};
     H.m = 64;
