@@ -2,6 +2,7 @@
 #include <tcsolve/precond/amg/amg.hpp>
 
 #include <tcsolve/configs/schema/checked.hpp>
+#include <tcsolve/precond/amg/coarse_factors.hpp>
 #include <tcsolve/precond/amg/cycle.hpp>
 #include <tcsolve/precond/amg/level_smoother.hpp>
 
@@ -119,6 +120,10 @@ MemoryNeed foretold(Context& ctx, AmgHierarchy const& made) {
                     : stored_bytes(ctx, params, values_of(ctx, params, last), made.matrix(last),
                                    products, last == 0 || made.node_rows(last) > 1) +
                           smoother_bytes(levels[last].rows, levels[last].entries) + vector * rows;
+  if (rows > params.coarse_size && params.coarse == AmgCoarse::direct) {
+    need.space += CoarseFactors::bytes(static_cast<Index>(rows), levels[last].entries);
+    need.exact = false;
+  }
   return need;
 }
 

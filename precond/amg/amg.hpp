@@ -11,8 +11,8 @@
 ///                         aggregates.hpp, groups of them; prolongation.hpp, P from the
 ///                         near-nullspace (near_nullspace.hpp) in each
 ///     classical.hpp       P by coarse points and interpolation
-///     level.hpp           the Galerkin product; hierarchy.hpp, all levels; coarse_inverse.hpp, the
-///                         coarsest
+///     level.hpp           the Galerkin product; hierarchy.hpp, all levels; coarse_inverse.hpp and
+///                         coarse_factors.hpp, the coarsest
 ///     stored_levels.hpp   the levels in formats and narrow types (level_scale.hpp)
 ///     cycle.hpp           the application
 #pragma once

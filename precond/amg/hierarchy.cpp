@@ -360,8 +360,7 @@ std::string AmgHierarchy::summary() const {
   return cat(levels_.size(), levels_.size() == 1 ? " level" : " levels", " by ",
              classical_ ? "classical coarsening" : "aggregation", ": rows ", rows, "; entries ",
              entries, "; ", numbers, " for ", vectors_, vectors_ == 1 ? " vector" : " vectors",
-             ", ", block_, block_ == 1 ? " unknown" : " unknowns", " a node; the coarsest is ",
-             inverse_ ? "inverted" : "smoothed");
+             ", ", block_, block_ == 1 ? " unknown" : " unknowns", " a node");
 }
 
 }  // namespace tcsolve

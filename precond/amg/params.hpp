@@ -26,6 +26,11 @@ constexpr auto names(AmgCycleKind) {
   return std::array{std::pair{AmgCycleKind::v, "v"}, std::pair{AmgCycleKind::w, "w"},
                     std::pair{AmgCycleKind::k, "k"}};
 }
+/// Of a coarsest level that is too large to be inverted.
+enum class AmgCoarse { smooth, direct };
+constexpr auto names(AmgCoarse) {
+  return std::array{std::pair{AmgCoarse::smooth, "smooth"}, std::pair{AmgCoarse::direct, "direct"}};
+}
 enum class AmgReuse { exact, pattern, interpolation, none };
 constexpr auto names(AmgReuse) {
   return std::array{std::pair{AmgReuse::exact, "exact"}, std::pair{AmgReuse::pattern, "pattern"},
@@ -95,6 +100,7 @@ struct AmgParams {
   bool smoothing = true;
   int max_levels = 20;
   int coarse_size = 256;
+  AmgCoarse coarse = AmgCoarse::smooth;
   double max_complexity = 3;
   bool elliptic = false;
   AmgReuse reuse = AmgReuse::exact;
@@ -147,6 +153,11 @@ struct AmgParams {
         field(&P::max_levels, "max_levels", between(1, 100), "levels, that of A among them"),
         field(&P::coarse_size, "coarse_size", between(1, 2000),
               "a level of at most so many rows is inverted"),
+        field(&P::coarse, "coarse",
+              "a coarsest level of more rows, where coarsening ends: smooth, as those above it; "
+              "direct, by complete factors as of the preconditioner direct, which takes their "
+              "memory; "
+              "smoothed all the same where it is singular"),
         field(&P::max_complexity, "max_complexity", at_least(1.0),
               "entries of all levels over A's; a level that would exceed it is made without "
               "smoothing, or of fewer coarse points, and refused if that does not help"),

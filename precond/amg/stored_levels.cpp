@@ -26,7 +26,8 @@ Plan plan_of(Context& ctx, CsrView<double> const& a, Survey& seen, PlanRequest c
 }
 
 /// Whether a level of so many rows may take the format. A small one is multiplied by in a kernel of
-/// many operations, of which a launch would take longer than the product (solvers/loop/passage.hpp).
+/// many operations, of which a launch would take longer than the product
+/// (solvers/loop/passage.hpp).
 bool suits(Context const& ctx, Format const& format, Index rows) {
   return ctx.device() == nullptr || rows > small_elements || format.can.persistent;
 }
@@ -240,10 +241,10 @@ void StoredLevels<T>::take_inverse(Context& ctx, AmgHierarchy const& made, std::
 }
 
 template <class T>
-void StoredLevels<T>::take_smoother(Context& ctx, AmgHierarchy const& made, std::size_t l, int h,
-                                    double const* scale) {
+template <class F>
+void StoredLevels<T>::with_scaled(Context& ctx, CsrView<double> a, int h, double const* scale,
+                                  F const& f) {
   auto scope = ctx.arena().scope();
-  CsrView<double> a = made.matrix(l);
   auto const room = [&] {
     return scope.template take<double>(static_cast<std::size_t>(a.entries));
   };
@@ -255,14 +256,48 @@ void StoredLevels<T>::take_smoother(Context& ctx, AmgHierarchy const& made, std:
   auto* const values = room();
   submit(ctx, FillZeroRows{a.rows, a, values});
   a.values = values;
+  f(a);
+}
+
+template <class T>
+void StoredLevels<T>::take_smoother(Context& ctx, AmgHierarchy const& made, std::size_t l, int h,
+                                    double const* scale) {
   std::optional<LevelSmoother>& held = held_[l].smoother;
-  if (held)
-    held->update(ctx, a);
-  else
-    held.emplace(ctx, made.params().smoother, real_of<T>, a, made.params().lanczos_steps);
+  with_scaled(ctx, made.matrix(l), h, scale, [&](CsrView<double> const& a) {
+    if (held)
+      held->update(ctx, a);
+    else
+      held.emplace(ctx, made.params().smoother, real_of<T>, a, made.params().lanczos_steps);
+  });
   StoredLevel<T>& to = levels_[l];
   to.S = on_vectors_of<T>(ctx, held->S());
   fill<T>(ctx, to.weights.view(), T(held->weight()));
+}
+
+template <class T>
+bool StoredLevels<T>::take_factors(Context& ctx, AmgHierarchy const& made, std::size_t l, int h,
+                                   double const* scale) {
+  std::optional<CoarseFactors>& held = held_[l].factors;
+  StoredLevel<T>& to = levels_[l];
+  auto const refused = [&](char const* why) {
+    ctx.log(Severity::note, cat("amg: coarse: direct: ", why, "; the coarsest level is smoothed"));
+    held.reset();
+    to.inverse = nullptr;
+    return false;
+  };
+  try {
+    with_scaled(ctx, made.matrix(l), h, scale, [&](CsrView<double> const& a) {
+      if (held)
+        held->update(ctx, a);
+      else
+        held.emplace(ctx, real_of<T>, a, made.symmetric());
+    });
+  } catch (SetupError const& e) { return refused(e.what()); } catch (MatrixError const& e) {
+    return refused(e.what());
+  } catch (MemoryError const& e) { return refused(e.what()); }
+  to.inverse = on_vectors_of<T>(ctx, held->M());
+  to.values = real_of<T>;
+  return true;
 }
 
 template <class T>
@@ -296,6 +331,9 @@ void StoredLevels<T>::take_numbers(Context& ctx, AmgHierarchy const& made, F con
       take_inverse(ctx, made, l, h, own);
       continue;
     }
+    if (made.is_coarsest(l) && made.params().coarse == AmgCoarse::direct &&
+        take_factors(ctx, made, l, h, own))
+      continue;
     to.weights.resize(ctx.space(), static_cast<std::size_t>(a.rows));
     if constexpr (std::is_same_v<T, double>)
       if (as_it_is) copy<double, double>(ctx, from.weights.view(), to.weights.view());
@@ -348,6 +386,7 @@ bool StoredLevels<T>::renew(Context& ctx, AmgHierarchy const& made) {
   take_numbers(ctx, made,
                [&](LevelMatrix<T>& held, CsrView<double> const& a, LevelScale const& scale,
                    std::uint8_t const* keep, Real values, LevelUse const&) {
+                 holds = holds && held.A;  // solved before, and not now
                  if (!holds) return;
                  if constexpr (std::is_same_v<T, double>)
                    if (as_it_is) {
@@ -365,7 +404,10 @@ std::string StoredLevels<T>::summary() const {
   for (StoredLevel<T> const& l : levels_)
     text +=
         cat(text.empty() ? "" : ", ", (l.inverse ? l.inverse : l.A)->name(), " ", name(l.values));
-  return text;
+  return cat(text, "; the coarsest is ",
+             held_.back().factors     ? "factored"
+             : levels_.back().inverse ? "inverted"
+                                      : "smoothed");
 }
 
 template <class T>
@@ -375,7 +417,8 @@ HierarchyFacts StoredLevels<T>::facts(AmgHierarchy const& made) const {
     StoredLevel<T> const& stored = levels_[l];
     LevelFacts& level = facts.levels[l];
     level.values = name(stored.values);
-    level.formats = stored.inverse ? "inverse"
+    level.formats = held_[l].factors ? "factors"
+                    : stored.inverse ? "inverse"
                     : stored.P
                         ? cat(stored.A->name(), ", ", stored.P->name(), ", ", stored.R->name())
                         : stored.A->name();

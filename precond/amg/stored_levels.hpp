@@ -16,6 +16,7 @@
 
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/formats/format.hpp>
+#include <tcsolve/precond/amg/coarse_factors.hpp>
 #include <tcsolve/precond/amg/hierarchy.hpp>
 #include <tcsolve/precond/amg/level_smoother.hpp>
 #include <tcsolve/precond/amg/symmetric_operator.hpp>
@@ -42,12 +43,13 @@ double stored_bytes(Context&, AmgParams const&, Real values, CsrView<double> con
 template <class T>
 struct StoredLevel {
   Index rows = 0;
-  OperatorPtr<T> A;        ///< null where there is an inverse
-  OperatorPtr<T> P, R;     ///< to the next coarser level, null on the coarsest; R = P^T
-  OperatorPtr<T> inverse;  ///< of the coarsest level, where it is solved; else it is smoothed
-  Array<T> weights;        ///< of the smoother
-  OperatorPtr<T> S;        ///< where it is a preconditioner, which the weights multiply; or null
-  double lambda_max = 1;   ///< of W A, about
+  OperatorPtr<T> A;     ///< null where there is an inverse
+  OperatorPtr<T> P, R;  ///< to the next coarser level, null on the coarsest; R = P^T
+  /// Of the coarsest level, where it is solved, by G or by complete factors; else it is smoothed.
+  OperatorPtr<T> inverse;
+  Array<T> weights;       ///< of the smoother
+  OperatorPtr<T> S;       ///< where it is a preconditioner, which the weights multiply; or null
+  double lambda_max = 1;  ///< of W A, about
   Real values = Real::f64;
 };
 
@@ -89,14 +91,21 @@ class StoredLevels {
   template <class F>
   void take_numbers(Context&, AmgHierarchy const&, F const& f);
   void take_inverse(Context&, AmgHierarchy const&, std::size_t level, int h, double const* scale);
+  /// f(level's matrix as the cycle has it, in FP64); rows of zeros, where they store a diagonal
+  /// entry, with 1 there.
+  template <class F>
+  void with_scaled(Context&, CsrView<double> a, int h, double const* scale, F const& f);
   /// Made, or given new values.
   void take_smoother(Context&, AmgHierarchy const&, std::size_t level, int h, double const* scale);
+  /// The same of complete factors; false, and told, where there can be none.
+  bool take_factors(Context&, AmgHierarchy const&, std::size_t level, int h, double const* scale);
 
   struct Held {
     LevelMatrix<T> A, P, R;
     std::shared_ptr<SymmetricOperator<T>> inverse;
     std::shared_ptr<CsrOperator<T>> general;  // inverse, where A is not symmetric
     std::optional<LevelSmoother> smoother;
+    std::optional<CoarseFactors> factors;
   };
   std::vector<StoredLevel<T>> levels_;
   std::vector<Held> held_;
