@@ -69,6 +69,8 @@ class DistributedOperator final : public LinearOperator<double> {
   }
   std::uint64_t revision() const override { return own_->revision(); }
   DistributedMatrix const& matrix() const { return outer_->matrix(); }
+  /// The product with the rank's rows in its own columns alone.
+  LinearOperator<double> const& own() const { return *own_; }
 
  private:
   void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,

@@ -34,12 +34,12 @@ std::string byte_text(double bytes) {
   return text;
 }
 
-std::string MemoryPlan::text() const {
+std::string MemoryPlan::text(std::string const& of) const {
   auto const part = [this](char const* where, std::int64_t bytes, std::int64_t available) {
     return cat(where, at_least ? " at least " : " ", byte_text(static_cast<double>(bytes)), " of ",
                byte_text(static_cast<double>(available)), " available");
   };
-  std::string const line = "memory: " + part("host", host, host_available);
+  std::string const line = cat("memory", of, ": ") + part("host", host, host_available);
   return on_device ? cat(line, ", ", part("device", device, device_available)) : line;
 }
 

@@ -17,8 +17,8 @@ struct MemoryPlan {
   /// Factors whose size the pattern decides, or that `auto` may make, come on top.
   bool at_least = false;
 
-  /// "memory: host at least 0.12 GiB of 7.4 GiB available, ...".
-  std::string text() const;
+  /// "memory: host at least 0.12 GiB of 7.4 GiB available, ...", `of` behind the first word.
+  std::string text(std::string const& of = {}) const;
   /// Throws MemoryError, with both figures, when a peak exceeds what may be used (80 % of the host
   /// memory available, 95 % of the device's).
   void require() const;

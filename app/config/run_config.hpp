@@ -144,7 +144,8 @@ struct OutputConfig {
         field(&P::report, "report",
               "write report.html: the run on a page that opens without a network; needs gnuplot"),
         field(&P::bandwidth, "bandwidth",
-              "measure the memory bandwidth by short vector updates, to compare the solve with"),
+              "measure the memory bandwidth by short vector updates, to compare the solve with; of "
+              "several ranks time a product, its halo and a sum instead"),
         field(&P::every, "every", non_negative(),
               "iterations between progress lines when piped; 0: after 1, 2, 5, 10, 20, 50, ...")};
   }

@@ -246,7 +246,11 @@ Json ranks_json(std::vector<RankShare> const& ranks) {
                      {"entries", r.entries},
                      {"halo", r.halo},
                      {"neighbours", r.neighbours},
-                     {"bytes_sent", r.bytes}});
+                     {"bytes_sent", r.bytes},
+                     {"product_us", json_number(1e6 * r.times.product)},
+                     {"waiting_us", json_number(1e6 * r.times.waiting)},
+                     {"halo_us", json_number(1e6 * r.times.halo)},
+                     {"sum_us", json_number(1e6 * r.times.sum)}});
   return table;
 }
 

@@ -50,12 +50,22 @@ struct StoredOperator {
   double per_entry = std::numeric_limits<double>::quiet_NaN();  ///< stored values over nonzeros
 };
 
+/// Seconds of parts of an iteration on a rank, each by itself; NaN where they are not known.
+struct RankTimes {
+  static constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  double product = unknown;  ///< of its rows in its own columns
+  double waiting = unknown;  ///< until the slowest rank has its product
+  double halo = unknown;     ///< what the exchange, and the rows with it, add to the slowest
+  double sum = unknown;      ///< what the others add to an inner product
+};
+
 /// What a rank had of the matrix.
 struct RankShare {
   std::int64_t rows = 0, entries = 0;
   std::int64_t halo = 0;        ///< entries of x that come from others with each product
   std::int64_t neighbours = 0;  ///< ranks that it exchanges them with
   std::int64_t bytes = 0;       ///< that it sends with each product
+  RankTimes times{};            ///< by themselves, after the solve
 };
 
 /// A part of the solve, where it was profiled.

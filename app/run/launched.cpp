@@ -210,7 +210,7 @@ int solve_launched(Launch const& launch, Arguments const& arguments, Catalog con
                        ? lead(ranks, [&] { return solve_as(arguments, read(), &ranks); })
                        : silently(ranks, [&] {
                            ParsedConfig const parsed = read();
-                           return arguments.dry_run ? 0 : follow(ranks, parsed);
+                           return follow(ranks, parsed, arguments.dry_run);
                          });
   if (ranks.rank() != 0 && job->speaks_of_missing())
     std::cerr << "tcsolve: rank 0: it did not come within " << job->patience

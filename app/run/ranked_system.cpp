@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <tcsolve/app/run/columns.hpp>
+#include <tcsolve/app/run/rank_times.hpp>
 #include <tcsolve/graph/reorder/cuthill_mckee.hpp>
 #include <tcsolve/graph/reorder/graph_partition.hpp>
 #include <tcsolve/io/files/matrix_file.hpp>
@@ -93,14 +94,22 @@ std::int64_t halo_of(Csr<double> const& A, std::vector<std::int64_t> const& rows
   return count;
 }
 
+void check_partition(RanksConfig const& config, std::filesystem::path const& file, Index rows,
+                     Index cols) {
+  std::string const& by = config.partition;
+  if (by == "auto" || by == "rows") return;
+  if (rows != cols)
+    throw ConfigError(cat("ranks.partition: ", by, " orders rows and columns alike; the matrix is ",
+                          rows, " x ", cols));
+  if (by != "grow" && by != "metis") parts_in(file, rows, config.count);
+}
+
 RowOrder order_of_rows(Csr<double> const& A, RanksConfig const& config,
                        std::filesystem::path const& file, CancelFlag cancel) {
   int const ranks = config.count;
   bool const square = A.rows == A.cols;
   std::string const& by = config.partition;
-  if (!square && by != "auto" && by != "rows")
-    throw ConfigError(cat("ranks.partition: ", by, " orders rows and columns alike; the matrix is ",
-                          A.rows, " x ", A.cols));
+  if (!square) check_partition(config, file, A.rows, A.cols);
   RowOrder given{{}, balanced(A, ranks)};
   if (by == "rows" || !square || ranks == 1) return given;
   if (by == "grow") return grown(A, ranks, cancel);
@@ -114,7 +123,7 @@ RowOrder order_of_rows(Csr<double> const& A, RanksConfig const& config,
 }
 
 RankedSystem::RankedSystem(Context& ctx, ParsedConfig const& parsed, Problem* problem)
-    : ctx_(ctx), ranks_(all_ranks(ctx)) {
+    : ranks_(all_ranks(ctx)) {
   auto const count = static_cast<std::size_t>(ranks_.ranks());
   // What goes to each rank: the lengths of its rows, their columns and values.
   std::vector<std::vector<std::int64_t>> lengths(count), columns(count), sizes(count);
@@ -217,7 +226,7 @@ std::vector<SolveReport> RankedSystem::solve_mine(LinearSolver& solver, std::vec
 
 SolveReport RankedSystem::solve(LinearSolver& solver, std::vector<double>& x,
                                 std::vector<SolveReport>& columns) {
-  gather(ranks_, 1.0);  // another solve
+  next(Next::solve);
   std::vector<double> mine = dealt(x, cols_);
   std::vector<SolveReport> reports = solve_mine(solver, mine);
   x = gathered(mine);
@@ -226,14 +235,35 @@ SolveReport RankedSystem::solve(LinearSolver& solver, std::vector<double>& x,
   return report_of_columns(columns, solver.parts().columns_at_once());
 }
 
-void RankedSystem::end() { gather(ranks_, 0.0); }
+void RankedSystem::end(LinearSolver& solver, bool timed, double solve) {
+  next(timed ? Next::time : Next::end);
+  if (timed) time(solver, solve);
+}
 
 void RankedSystem::follow(LinearSolver& solver) {
-  while (gather(ranks_, 0.0).front() == 1.0) {
+  Next what = next(Next::end);
+  for (; what == Next::solve; what = next(Next::end)) {
     std::vector<double> mine = dealt({}, cols_);
     solve_mine(solver, mine);
     gathered(mine);
   }
+  if (what == Next::time) time(solver, 0);
+}
+
+/// What rank 0 says is next.
+RankedSystem::Next RankedSystem::next(Next said) {
+  return static_cast<Next>(gather(ranks_, static_cast<std::int64_t>(said)).front());
+}
+
+void RankedSystem::time(LinearSolver& solver, double solve) {
+  RankTimes const mine = time_parts(solver, solve);
+  auto const of_all = [&](double RankTimes::*part) {
+    std::vector<double> const all = gather(ranks_, mine.*part);
+    for (std::size_t r = 0; r < all.size(); ++r) shares_[r].times.*part = all[r];
+  };
+  for (auto const part :
+       {&RankTimes::product, &RankTimes::waiting, &RankTimes::halo, &RankTimes::sum})
+    of_all(part);
 }
 
 }  // namespace tcsolve

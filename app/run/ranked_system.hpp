@@ -20,6 +20,8 @@ struct RowOrder {
   Permutation order;               ///< of nothing: as given
   std::vector<std::int64_t> rows;  ///< of each rank, the first of its rows; the number of them last
 };
+/// Throws ConfigError, or MatrixError, where `ranks.partition` is not for a matrix of that size.
+void check_partition(RanksConfig const&, std::filesystem::path const& file, Index rows, Index cols);
 /// By `ranks.partition`; `file`: the one it names. Throws MatrixError for a file that does not name
 /// a part for each row, and every part. Cost: a pass over A, an order or parts where these are
 /// asked for.
@@ -39,17 +41,20 @@ class RankedSystem {
 
   /// Of rank 0: x becomes the answer, from the guess in it.
   SolveReport solve(LinearSolver&, std::vector<double>& x, std::vector<SolveReport>& columns);
-  /// Of rank 0: the others need not wait for another solve.
-  void end();
+  /// Of rank 0: the others need not wait for another solve. `timed`: parts of an iteration are
+  /// timed, for the shares, beside `solve` seconds of a solve.
+  void end(LinearSolver&, bool timed, double solve);
   /// Of the others, until then.
   void follow(LinearSolver&);
 
  private:
+  enum class Next { end, solve, time };
+  Next next(Next said);
   std::vector<double> dealt(std::vector<double> const& whole, Stretches const& to);
   std::vector<double> gathered(std::vector<double> const& mine);
   std::vector<SolveReport> solve_mine(LinearSolver&, std::vector<double>& x);
+  void time(LinearSolver&, double solve);
 
-  Context& ctx_;
   Ranks& ranks_;
   Index columns_ = 1;  // right-hand sides
   Permutation order_;  // rank 0's

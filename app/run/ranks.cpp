@@ -11,6 +11,7 @@
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/failure.hpp>
 #include <tcsolve/app/machine.hpp>
+#include <tcsolve/app/run/rank_plans.hpp>
 #include <tcsolve/app/run/ranked_system.hpp>
 #include <tcsolve/app/run/signals.hpp>
 #include <tcsolve/comm/together.hpp>
@@ -145,7 +146,7 @@ int silently(Ranks& ranks, std::function<int()> const& run) {
   }
 }
 
-int follow(Ranks& ranks, ParsedConfig parsed) {
+int follow(Ranks& ranks, ParsedConfig parsed, bool dry_run) {
   RunConfig& config = parsed.run;
   take_devices(ranks, config);
   Context ctx(config.backend, {.seed = config.seed,
@@ -157,9 +158,15 @@ int follow(Ranks& ranks, ParsedConfig parsed) {
   CancelOnSignal const signals(ctx);
   SolverOptions options = config;
   options.check_matrices = false;
-  RankedSystem system(ctx, parsed, nullptr);
-  options.columns = system.columns();
+  ProblemSize const size = told_size(ranks, {});
+  options.columns = size.columns;
   LinearSolver solver(ctx, options);
+  require_room(ranks, plan_memory_of_ranks(ctx, solver.parts(), config, size));
+  if (dry_run) {
+    rehearse(ctx, config, size);
+    return 0;
+  }
+  RankedSystem system(ctx, parsed, nullptr);
   Deadline const until =
       deadline_after(std::chrono::steady_clock::now(), config.time_limit - process_seconds());
   ctx.setting_up(until, [&] {

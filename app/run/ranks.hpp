@@ -26,8 +26,9 @@ void take_device(RunConfig&);
 int lead(Ranks&, std::function<int()> const& run);
 /// Of another rank: the same, and nothing is said.
 int silently(Ranks&, std::function<int()> const& run);
-/// Of another rank: sets up and solves with rank 0; 0.
-int follow(Ranks&, ParsedConfig);
+/// Of another rank: sets up and solves with rank 0, or tries the config with it where that is a dry
+/// run; 0.
+int follow(Ranks&, ParsedConfig, bool dry_run);
 /// In a catch clause: the others learn of what is being handled, unless they threw it too.
 void tell_others(Ranks&) noexcept;
 

@@ -25,6 +25,7 @@
 #include <tcsolve/app/run/notes.hpp>
 #include <tcsolve/app/run/preflight.hpp>
 #include <tcsolve/app/run/rank_choice.hpp>
+#include <tcsolve/app/run/rank_plans.hpp>
 #include <tcsolve/app/run/ranked_system.hpp>
 #include <tcsolve/app/run/ranks.hpp>
 #include <tcsolve/app/run/signals.hpp>
@@ -33,7 +34,6 @@
 #include <tcsolve/formats/format.hpp>
 #include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/io/plan_cache.hpp>
-#include <tcsolve/precond/over_ranks.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -149,38 +149,6 @@ SolverOptions options_of(RunConfig const& config) {
   return options;
 }
 
-/// Tries the config on a small definite matrix with as many more rows than columns, and throws what
-/// the run would throw whatever its matrix holds: a format without the transpose that the solver
-/// asks for, keys that exclude each other. Writes nothing.
-void rehearse(Context const& like, RunConfig const& config, ProblemSize const& size) {
-  constexpr Index few = 24;
-  Index const n = std::min({few, size.rows, size.cols});
-  Csr<double> a;
-  a.rows = n + (size.rows > size.cols);
-  a.cols = n + (size.cols > size.rows);
-  for (Index i = 0; i < a.rows; ++i) {
-    for (Index j = std::max<Index>(0, i - 1); j < std::min(i + 2, n); ++j) {
-      a.columns.push_back(j);
-      a.values.push_back(i == j ? 4 : -1);
-    }
-    a.offsets.push_back(a.entries());
-  }
-  SolverOptions options = options_of(config);
-  options.cache.directory.clear();
-  options.nullspace = {};  // of the run's matrix
-  bool const many = !config.problem.batch.empty();
-  Context ctx(like.space() == Space::cuda ? Backend::cuda : Backend::host, like.options());
-  try {
-    LinearSolver solver(ctx, options);
-    if (many)
-      solver.set_systems(a.view(), {0, a.rows});
-    else
-      solver.set_matrix(std::move(a));
-  } catch (SetupError const&) {
-    // Of this matrix; that of the run may be another case.
-  }
-}
-
 /// What a run needs before its matrix: where it computes, its solver, how large the system is and
 /// that it fits.
 class Setting {
@@ -202,10 +170,20 @@ class Setting {
     solver_.emplace(ctx_, options);
     progress_.set_time_limit(
         std::min(solver_->parts().method->limits().seconds, parsed.run.time_limit));
-    memory_ = plan_memory(ctx_, solver_->parts(), parsed.run, size_);
+    std::vector<MemoryPlan> plans;
+    if (ranks != nullptr) {
+      told_size(*ranks, size_);
+      plans = plan_memory_of_ranks(ctx_, solver_->parts(), parsed.run, size_);
+    } else {
+      plans = {plan_memory(ctx_, solver_->parts(), parsed.run, size_)};
+    }
+    memory_ = plans.front();
     std::string const rhs = parsed.files.rhs.empty() ? "" : file_name(parsed.files.rhs);
-    if (arguments.talk != Talk::quiet) print_problem(size_, rhs, memory_, arguments.dry_run);
-    memory_.require();
+    if (arguments.talk != Talk::quiet) print_problem(size_, rhs, plans, arguments.dry_run);
+    if (ranks != nullptr)
+      require_room(*ranks, plans);
+    else
+      memory_.require();
   }
   ~Setting() { progress_.clear(); }
   Setting(Setting const&) = delete;
@@ -257,19 +235,18 @@ std::vector<std::string> warnings_of(LinearSolver& solver, Problem const& of) {
   return warnings;
 }
 
-int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
+/// ranks: that the run would have; null for one.
+int dry_run(Arguments const& arguments, ParsedConfig parsed, Ranks* ranks) {
   require_one_system(arguments, parsed.run);
   require_programs(parsed.run.output);
-  Setting setting(arguments, parsed);
-  if (int const ranks = parsed.run.ranks.count; ranks > 1) {
-    require_rankable(arguments, parsed.run);
-    SolverParts const& parts = setting.solver().parts();
-    if (!parts.chooses_preconditioner)  // else it takes those that can be
-      require_over_ranks(*parts.preconditioner, parsed.run.preconditioner.type(), ranks);
-  }
+  if (ranks != nullptr) take_devices(*ranks, parsed.run);
+  Setting setting(arguments, parsed, ranks);
+  ProblemSize const& size = setting.size();
+  if (ranks != nullptr)
+    check_partition(parsed.run.ranks, parsed.files.partition, size.rows, size.cols);
   if (!parsed.ranks_chosen.empty()) setting.context().log(Severity::note, parsed.ranks_chosen);
   warnings_of(setting.solver(), {});  // those that need no matrix
-  rehearse(setting.context(), parsed.run, setting.size());
+  rehearse(setting.context(), parsed.run, size);
   std::cout << "# dry run: the config is valid; nothing was solved\n";
   return 0;
 }
@@ -278,6 +255,15 @@ int dry_run(Arguments const& arguments, ParsedConfig const& parsed) {
 bool is_one_of_many(LinearSolver const& solver, SolveReport const& report) {
   auto const factors = std::dynamic_pointer_cast<Factorisation const>(solver.M());
   return report.converged() && factors && factors->found_singular();
+}
+
+/// The other ranks may go, once parts of an iteration are timed.
+void end_ranks(RankedSystem& ranks, LinearSolver& solver, RunConfig const& config,
+               RunResult& result) {
+  bool const asked = solver.context().wanted() != Stop::running;
+  bool const timed = config.output.bandwidth && result.report.iterations > 0 && !asked;
+  tcsolve::timed(result.times.probe, [&] { ranks.end(solver, timed, result.times.solve); });
+  result.ranks = ranks.shares();
 }
 
 /// Reads the system and solves it; fills `result`, also where it throws.
@@ -320,7 +306,7 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, Arguments cons
     bool const bandwidth = parsed.run.output.bandwidth && !ranks;
     solve(solver, problem, bandwidth, arguments.repeat, profile ? &*profile : nullptr,
           ranks ? &*ranks : nullptr, result);
-    if (ranks) ranks->end();
+    if (ranks) end_ranks(*ranks, solver, parsed.run, result);
   }
   if (!problem.solution.empty())
     timed(result.times.verify,
@@ -364,7 +350,7 @@ int solve_as(Arguments const& arguments, ParsedConfig parsed, Ranks* ranks) {
   RunConfig& config = parsed.run;
   config.output.directory = with_name(config.output.directory, problem_name(config.problem));
   if (arguments.dry_run || arguments.talk == Talk::verbose) std::cout << dump_yaml(config);
-  if (arguments.dry_run) return dry_run(arguments, parsed);
+  if (arguments.dry_run) return dry_run(arguments, std::move(parsed), ranks);
 
   IgnoreLostReaders const pipes;  // before the first line of the log
   OutputDirectory const directory(config.output, parsed.files);
@@ -415,12 +401,13 @@ int solve_run(Arguments const& arguments, ParsedConfig parsed) {
   int& count = asked.count;
   if (count == 0) count = 1;
   if (count == 1 && !asked.devices.empty()) take_device(parsed.run);
-  if (count == 1 || arguments.dry_run) return solve_as(arguments, std::move(parsed), nullptr);
+  if (count == 1) return solve_as(arguments, std::move(parsed), nullptr);
   require_rankable(arguments, parsed.run);
   share_processors(parsed.run);
   return run_processes(count, asked.timeout, [&](Ranks& ranks) {
-    return ranks.rank() == 0 ? lead(ranks, [&] { return solve_as(arguments, parsed, &ranks); })
-                             : silently(ranks, [&] { return follow(ranks, parsed); });
+    return ranks.rank() == 0
+               ? lead(ranks, [&] { return solve_as(arguments, parsed, &ranks); })
+               : silently(ranks, [&] { return follow(ranks, parsed, arguments.dry_run); });
   });
 }
 

@@ -67,15 +67,17 @@ void print_summary(RunResult const& r, RunConfig const& config) {
             << (std::filesystem::path(config.output.directory) / "result.json").string() << "\n";
 }
 
-void print_problem(ProblemSize const& size, std::string const& rhs, MemoryPlan const& plan,
-                   bool dry) {
+void print_problem(ProblemSize const& size, std::string const& rhs,
+                   std::vector<MemoryPlan> const& plans, bool dry) {
   char const* const comment = dry ? "# " : "";
   std::cout << comment << "problem: " << size.source << ", " << size.rows << " x " << size.cols
             << ", at most " << size.entries << " entries";
   if (size.columns > 1)
     std::cout << "; " << size.columns << " right-hand sides"
               << (rhs.empty() ? "" : ", the columns of " + rhs);
-  std::cout << "\n" << comment << plan.text() << "\n";
+  std::cout << "\n";
+  for (std::size_t r = 0; r < (dry ? plans.size() : 1); ++r)
+    std::cout << comment << plans[r].text(plans.size() == 1 ? "" : cat(" of rank ", r)) << "\n";
   for (std::string const& note : size.notes) std::cout << comment << note << "\n";
   std::cout << std::flush;
 }

@@ -10,9 +10,10 @@
 
 namespace tcsolve {
 
-/// The system and the memory that it takes, before the run; as comments of a config where `dry`.
-void print_problem(ProblemSize const& size, std::string const& rhs, MemoryPlan const& plan,
-                   bool dry);
+/// The system and the memory that it takes, of each rank where there are several and `dry`; before
+/// the run, as comments of a config where `dry`.
+void print_problem(ProblemSize const& size, std::string const& rhs,
+                   std::vector<MemoryPlan> const& plans, bool dry);
 
 /// Seconds, repeated solves, parts, what `auto` took, and where the results are.
 void print_summary(RunResult const&, RunConfig const&);

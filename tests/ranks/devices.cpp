@@ -6,6 +6,7 @@
 #include <chrono>
 #include <optional>
 
+#include <tcsolve/app/run/rank_times.hpp>
 #include <tcsolve/core/faults.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/blocks.hpp>
@@ -338,6 +339,24 @@ TEST_P(DeviceRanks, AFaultBesideALoopEndsAll) {
     EXPECT_THROW(on_both(faulty), MatrixError);
     EXPECT_LT(seconds_since(started), timeout);
   }
+}
+
+TEST_P(DeviceRanks, PartsOfAnIterationAreTimedOnAll) {
+  Csr<double> const a = generate(Poisson7Params{.n = 24});
+  auto const at = stretches(a.rows, 2, Deal::uneven);
+  std::vector<RankTimes> times(2);
+  on_both([&](Context& ctx, int r) {
+    LinearSolver solver(ctx, SolverOptions::from_yaml(config("cg", "auto")));
+    solver.set_matrix(deal_rows(ctx, a, at));
+    times[r] = time_parts(solver, 0.1);
+  });
+  for (RankTimes const& t : times) {
+    EXPECT_GT(t.product, 0);
+    EXPECT_GE(t.waiting, 0);
+  }
+  EXPECT_EQ(std::min(times[0].waiting, times[1].waiting), 0);
+  EXPECT_TRUE(same_bits(times[0].halo, times[1].halo) && times[0].halo >= 0);
+  EXPECT_TRUE(same_bits(times[0].sum, times[1].sum) && times[0].sum >= 0);
 }
 
 TEST_P(DeviceRanks, NewValuesAreThoseOfANewSolver) {

@@ -80,6 +80,10 @@ TEST_F(RankedProgram, AnyNumberOfThemSolvesAsOneDoes) {
         EXPECT_GT(rank["halo"], 0);
         EXPECT_GE(rank["neighbours"], 1);
         EXPECT_GT(rank["bytes_sent"], 0);
+        EXPECT_GT(double(rank["product_us"]), 0);
+        EXPECT_GE(double(rank["waiting_us"]), 0);
+        EXPECT_GE(double(rank["halo_us"]), 0);
+        EXPECT_GE(double(rank["sum_us"]), 0);
       }
       EXPECT_EQ(rows, 1728);
       EXPECT_EQ(entries, one["problem"]["entries"]);
@@ -137,6 +141,14 @@ TEST_F(RankedProgram, APartitionInAFile) {
   EXPECT_TRUE(has(solve(yaml).err, "no row is in part 1 of 2"));
 }
 
+TEST_F(RankedProgram, PartsOfAnIterationAreTimedUnlessAskedNotTo) {
+  std::string const yaml = std::string(system_of_12) + "preconditioner: {type: jacobi}\n";
+  ASSERT_EQ(solve(yaml, {"--ranks", "2", "--set", "output.bandwidth=false"}).code, 0);
+  for (Json const& rank : result()["ranks"])
+    for (char const* const part : {"product_us", "waiting_us", "halo_us", "sum_us"})
+      EXPECT_TRUE(rank[part].is_null()) << part;
+}
+
 TEST_F(RankedProgram, MoreRanksThanRows) {
   write_text(folder_ / "A.mtx",
              "%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n1 1 4\n2 1 1\n2 2 3\n");
@@ -166,6 +178,50 @@ TEST_F(RankedProgram, WhatRanksCannotDoIsSaidOnce) {
             0);
   refused("problem: {matrix: none.mtx}\nsolver: {type: cg}\n", 2, "there is no file");
   refused(std::string(system_of_12), 1, "--profile times the solve of one rank", {"--profile"});
+}
+
+/// What a run ends with; before it stand notes of its set-up.
+std::string last_line(std::string const& err) {
+  std::size_t const end = err.find_last_not_of('\n');
+  std::size_t const before = err.rfind('\n', end);
+  return err.substr(before == std::string::npos ? 0 : before + 1);
+}
+
+TEST_F(RankedProgram, ADryRunRefusesWhatTheRunRefuses) {
+  write_text(folder_ / "few.txt", "0\n1\n");
+  std::string const jacobi = "preconditioner: {type: jacobi}\n";
+  for (std::string const& more :
+       {std::string("preconditioner: {type: ic}\n"), jacobi + "operator: {reorder: rcm}\n",
+        jacobi + "precision: auto\n", jacobi + "nullspace: {files: [z.mtx]}\n",
+        jacobi + "ranks: {partition: few.txt}\n", jacobi + "ranks: {partition: none.txt}\n",
+        jacobi + "ranks: {devices: [0, 1, 2]}\n",
+        jacobi + "ranks: {transport: peer}\nbackend: host\n",
+        jacobi + "ranks: {devices: [998, 999]}\n"}) {
+    SCOPED_TRACE(more);
+    std::string const yaml = system_of_12 + more;
+    Outcome const run = solve(yaml, {"--ranks", "2"});
+    ASSERT_NE(run.code, 0) << run.out;
+    fs::remove_all(folder_ / "tcsolve-out");
+    Outcome const dry = solve(yaml, {"--ranks", "2", "--dry-run"});
+    EXPECT_EQ(dry.code, run.code);
+    EXPECT_EQ(last_line(dry.err), last_line(run.err));
+    EXPECT_FALSE(has(dry.out, "nothing was solved"));
+    EXPECT_FALSE(fs::exists(folder_ / "tcsolve-out"));
+  }
+}
+
+TEST_F(RankedProgram, ADryRunTellsTheMemoryOfEachRank) {
+  Outcome const o = solve(std::string(system_of_12) + "preconditioner: {type: jacobi}\n",
+                          {"--ranks", "3", "--dry-run", "--backend", "host"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  for (char const* const rank : {"0", "1", "2"}) {
+    std::string const said = std::string("# memory of rank ") + rank + ": host ";
+    EXPECT_TRUE(has(o.out, said)) << o.out;
+    EXPECT_EQ(o.out.find(said), o.out.rfind(said)) << o.out;
+  }
+  EXPECT_FALSE(has(o.out, "memory of rank 3"));
+  EXPECT_TRUE(has(o.out, "nothing was solved"));
+  EXPECT_FALSE(fs::exists(folder_ / "tcsolve-out"));
 }
 
 TEST_F(RankedProgram, AZeroOnTheDiagonalOfOneRankIsASetUpThatFailed) {
