@@ -75,7 +75,7 @@ struct LinearSolver::Impl {
     SolveWatch const watch(ctx, call);
     if (call.stream != nullptr) ctx.wait_for(call.stream);
     auto const start = std::chrono::steady_clock::now();
-    PreparedSystem& at = system_for(call);
+    PreparedSystem& at = *or_fail(ctx, [&] { return &system_for(call); });
     setup = call.transpose ? seconds_since(start) : 0;
     if (call.zero_guess) make_zero(x);
     if (call.guess.data != nullptr) begin_with(call.guess, x);
@@ -89,11 +89,11 @@ struct LinearSolver::Impl {
     std::string const solver = system.parts().method->name();
     Index const columns = ctx.communicator().agree(b.cols);
     together(ctx, [&] {
-      if (call.transpose) throw Unsupported("LinearSolver: a solve with A^T over ranks");
       if (b.cols != columns)
         throw ShapeError(cat(solver, ": b has ", b.cols, " columns here, elsewhere ", columns));
-      if (columns > 0)
-        require_vectors(solver, system.A()->rows(), system.A()->cols(), column(b, 0), column(x, 0));
+      Index rows = system.A()->rows(), cols = system.A()->cols();
+      if (call.transpose) std::swap(rows, cols);
+      if (columns > 0) require_vectors(solver, rows, cols, column(b, 0), column(x, 0));
     });
   }
   void make_zero(Out<double> x) {
@@ -326,6 +326,7 @@ void LinearSolver::update_values(std::span<double const> values, Space space) {
   Impl& impl = with_matrix("update_values");
   Context::Call const entry(impl.ctx, "update_values()");
   or_fail(impl.ctx, [&] {
+    impl.transposed.reset();  // its rows are other ranks', too: a solve with A^T asks for them anew
     impl.system.update_values(values.data(), static_cast<Offset>(values.size()), space);
   });
 }

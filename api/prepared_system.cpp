@@ -41,6 +41,16 @@ std::shared_ptr<NodeFacts const> in_order(std::shared_ptr<NodeFacts const> const
   return moved;
 }
 
+/// Of vectors that are as long as the whole matrix, as files have them, this rank's entries.
+NullspaceConfig of_rank(NullspaceConfig config, Stretches const& columns, int rank) {
+  for (std::vector<double>& z : config.vectors)
+    if (static_cast<std::int64_t>(z.size()) == columns.size()) {
+      auto const first = z.begin() + columns.first(rank);
+      z = std::vector<double>(first, first + columns.size(rank));
+    }
+  return config;
+}
+
 }  // namespace
 
 PreparedSystem::PreparedSystem(Context& ctx, SolverOptions const& options)
@@ -192,8 +202,6 @@ void PreparedSystem::require_over_ranks() const {
   if (reorder != Reorder::none && reorder != Reorder::automatic)
     refuse("'operator.reorder'", "leave it out; 'ranks.partition' orders rows");
   if (nodes_ && !nodes_->empty()) refuse("coordinates and near-nullspaces", "leave them out");
-  if (!options_.nullspace.files.empty())
-    refuse("'nullspace.files'", "give each rank its part of the vectors, or 'constant'");
 }
 
 /// Reorders A as the operator factory chooses; b, x0 and x stay in the caller's order.
@@ -298,7 +306,10 @@ void PreparedSystem::setup() {
   join();
   Framing framing{.order = order_};
   if (!options_.nullspace.empty())
-    framing.nullspace = nullspace_vectors(options_.nullspace, A_->cols());
+    framing.nullspace = nullspace_vectors(
+        ranks_ ? of_rank(options_.nullspace, ranks_->columns(), all_ranks(ctx_).rank())
+               : options_.nullspace,
+        A_->cols());
   recipes_.set_up(
       {.system = system(), .A_true = all_.A_true, .M = given_.M, .framing = std::move(framing)});
   alone(ctx_, [&] { report_.rounding = rounding_of(ctx_, *A_); });

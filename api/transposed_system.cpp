@@ -2,9 +2,11 @@
 #include <tcsolve/api/transposed_system.hpp>
 
 #include <chrono>
+#include <cstring>
 #include <utility>
 
 #include <tcsolve/core/timed.hpp>
+#include <tcsolve/distributed/overlap.hpp>
 #include <tcsolve/formats/register.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
 #include <tcsolve/operators/composite.hpp>
@@ -15,9 +17,20 @@ bool TransposedSystem::is_symmetric() {
   if (options_.symmetric != Symmetry::automatic) return options_.symmetric == Symmetry::yes;
   if (of_.given().A) return false;  // nobody knows their entries
   if (symmetric_) return *symmetric_;
+  if (of_.ranks()) return *(symmetric_ = is_symmetric_over_ranks());
   CsrStorage<double> const a = of_.entries();
   symmetric_ = mirrors_bit_by_bit(ctx_, a.view());
   return *symmetric_;
+}
+
+bool TransposedSystem::is_symmetric_over_ranks() {
+  DistributedMatrix const& A = *of_.ranks();
+  if (A.rows() != A.columns()) return false;
+  GlobalRows const a = rows_of(ctx_, A), at = transposed(all_ranks(ctx_), a, A.rows(), A.columns());
+  bool const mirrors =
+      a.offsets == at.offsets && a.columns == at.columns &&
+      std::memcmp(a.values.data(), at.values.data(), a.values.size() * sizeof(double)) == 0;
+  return !ctx_.communicator().agree(!mirrors);
 }
 
 PreparedSystem& TransposedSystem::system() {
@@ -61,11 +74,23 @@ void TransposedSystem::set_up() {
     return second_->load(
         GivenOperators{transposed(given.A), transposed(of_.M()), transposed(given.A_true)});
   }
+  if (of_.ranks()) return set_up_over_ranks();
   if (At_ || (!second_ && serves_transposed())) return set_up_beside();
   if (plan_) return second_->update_values(plan_->pattern().with(values_.data()));
   find_transpose();
   begin_second();
   second_->load(plan_->pattern().with(values_.data()), Arrays::borrowed);
+}
+
+/// The rows of A^T, of which each rank has those of its columns of A, in a set-up of their own.
+void TransposedSystem::set_up_over_ranks() {
+  DistributedMatrix const& A = *of_.ranks();
+  Ranks& ranks = all_ranks(ctx_);
+  int const me = ranks.rank();
+  GlobalRows const at = transposed(ranks, rows_of(ctx_, A), A.rows(), A.columns());
+  begin_second();
+  second_->load(DistributedMatrix(ctx_, A.columns().first(me), at.view(A.rows().size()),
+                                  narrow(A.rows().size(me), "rows of a rank")));
 }
 
 /// With what is known of A^T, and the work space of A's method: one of the two is at work at a

@@ -35,6 +35,7 @@ class TransposedSystem {
 
  private:
   bool is_symmetric();
+  bool is_symmetric_over_ranks();
   void find_transpose();
   void begin_second();
   bool goes_by_products() const;
@@ -42,6 +43,7 @@ class TransposedSystem {
   std::shared_ptr<LinearOperator<double>> stored(CsrView<double> const& at) const;
   void set_up();
   void set_up_beside();
+  void set_up_over_ranks();
 
   Context& ctx_;
   SolverOptions const& options_;

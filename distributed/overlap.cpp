@@ -162,6 +162,28 @@ GlobalRows transposed(Ranks& ranks, GlobalRows const& a, Stretches const& rows,
   return made;
 }
 
+Csr<double> gathered(Ranks& ranks, GlobalRows const& a, Stretches const& rows) {
+  auto lengths = for_each_of<std::int64_t>(ranks), columns = lengths;
+  auto values = for_each_of<double>(ranks);
+  for (Index i = 0; i < a.rows(); ++i)
+    lengths.front().push_back(static_cast<std::int64_t>(a.row_columns(i).size()));
+  columns.front() = a.columns;
+  values.front() = a.values;
+  lengths = all_to_all(ranks, lengths);
+  columns = all_to_all(ranks, columns);
+  values = all_to_all(ranks, values);
+  Csr<double> whole;
+  if (ranks.rank() != 0) return whole;
+  whole.rows = whole.cols = narrow(rows.size(), "rows");
+  for (std::size_t r = 0; r < lengths.size(); ++r) {
+    for (std::int64_t const length : lengths[r])
+      whole.offsets.push_back(whole.offsets.back() + length);
+    for (std::int64_t const j : columns[r]) whole.columns.push_back(static_cast<Index>(j));
+    whole.values.insert(whole.values.end(), values[r].begin(), values[r].end());
+  }
+  return whole;
+}
+
 Overlap overlap(Ranks& ranks, GlobalRows const& a, Stretches const& rows, int layers) {
   std::int64_t const first = rows.first(ranks.rank());
   Overlap made;

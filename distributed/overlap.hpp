@@ -5,6 +5,7 @@
 ///     rows_of(A)          the rank's rows, with all of their columns
 ///     transposed(..)      the rank's rows of A^T: an entry goes to who has its column
 ///     overlap(.., 2)      its rows, those that they refer to, and those that these refer to
+///     gathered(..)        all rows, on rank 0
 ///     product_of(..)      a matrix given so, as an operator on the ranks' vectors
 #pragma once
 
@@ -37,6 +38,10 @@ GlobalRows rows_of(Context&, DistributedMatrix const& a);
 /// The rank's rows of the transpose, of rows dealt as `rows` with columns dealt as `columns`. Every
 /// rank calls it. Cost: a message of the outer entries to each of their owners.
 GlobalRows transposed(Ranks&, GlobalRows const& a, Stretches const& rows, Stretches const& columns);
+
+/// All rows on rank 0, dealt as `rows`; nothing on the others. Every rank calls it. Cost: a message
+/// of its rows from each. Throws SizeError where they are more than 2^31.
+Csr<double> gathered(Ranks&, GlobalRows const& a, Stretches const& rows);
 
 /// A rank's rows of a square matrix among those that they lead to.
 struct Overlap {

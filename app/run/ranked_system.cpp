@@ -122,6 +122,22 @@ RowOrder order_of_rows(Csr<double> const& A, RanksConfig const& config,
   return 2 * halo_of(permuted(A.view(), other.order), other.rows) <= halo ? other : given;
 }
 
+namespace {
+
+/// Vectors of a nullspace are on every rank, in the order of the matrix, which then stays.
+RanksConfig in_order_of_vectors(RunConfig const& run) {
+  RanksConfig config = run.ranks;
+  if (run.nullspace.vectors.empty()) return config;
+  if (config.partition != "auto" && config.partition != "rows")
+    throw ConfigError(cat("ranks.partition: ", config.partition,
+                          " orders rows, and 'nullspace.files' is in the order of the matrix; take "
+                          "rows"));
+  config.partition = "rows";
+  return config;
+}
+
+}  // namespace
+
 RankedSystem::RankedSystem(Context& ctx, ParsedConfig const& parsed, Problem* problem)
     : ranks_(all_ranks(ctx)) {
   auto const count = static_cast<std::size_t>(ranks_.ranks());
@@ -130,8 +146,8 @@ RankedSystem::RankedSystem(Context& ctx, ParsedConfig const& parsed, Problem* pr
   std::vector<std::vector<double>> values(count);
   if (problem != nullptr) {
     Csr<double> A = std::move(problem->A);
-    RowOrder const at =
-        order_of_rows(A, parsed.run.ranks, parsed.files.partition, ctx.cancel_flag());
+    RowOrder const at = order_of_rows(A, in_order_of_vectors(parsed.run), parsed.files.partition,
+                                      ctx.cancel_flag());
     order_ = at.order;
     if (order_.size() > 0) A = permuted(A.view(), order_);
     for (std::size_t r = 0; r < count; ++r) {

@@ -4,6 +4,8 @@
 #include <tcsolve/configs/schema/checked.hpp>
 #include <tcsolve/factors/cudss/cudss_library.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
+#include <tcsolve/precond/on_one_rank.hpp>
+#include <tcsolve/precond/ranked_inverse.hpp>
 
 namespace tcsolve {
 namespace {
@@ -102,6 +104,8 @@ class DirectFactory::ByCudss final : public Preconditioner {
 
 std::unique_ptr<Preconditioner> DirectFactory::build(Context& ctx, System const& system) const {
   Params const& p = checked(params_, "direct");
+  if (matrix_of_ranks(ctx, system) != nullptr)
+    return on_one_rank(ctx, system, "direct", std::make_shared<DirectFactory>(*this));
   return with_host(ctx, system, [&](CsrView<double> const& a) -> std::unique_ptr<Preconditioner> {
     Definiteness const kind = this->kind(a, system.symmetric);
     if (p.library != FactorLibrary::eigen) {
@@ -126,6 +130,7 @@ std::unique_ptr<Preconditioner> DirectFactory::build(Context& ctx, System const&
 /// What a core of the host does, or, by cuDSS, the order, which the host makes as well.
 double DirectFactory::least_seconds(Context& ctx, System const& system) const {
   Params const& p = checked(params_, "direct");
+  if (matrix_of_ranks(ctx, system) != nullptr) return 0;  // as in memory()
   if (p.library != FactorLibrary::eigen && obstacle(ctx, p).empty())
     return 50e-9 * static_cast<double>(system.matrix.entries);
   return as_factors(ctx, system, [&](System const& here, FactorRecipe const& recipe) {
@@ -138,6 +143,7 @@ double DirectFactory::least_seconds(Context& ctx, System const& system) const {
 /// (factors/cudss/cudss_inverse.hpp). To count them here as well would take the host as long.
 MemoryNeed DirectFactory::memory(Context& ctx, System const& system) const {
   Params const& p = checked(params_, "direct");
+  if (matrix_of_ranks(ctx, system) != nullptr) return {};  // the rank that has all rows asks
   if (p.library != FactorLibrary::eigen && obstacle(ctx, p).empty()) {
     double const n = system.matrix.rows, z = static_cast<double>(system.matrix.entries);
     return {.host = 20 * z + 60 * n,

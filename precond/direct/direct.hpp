@@ -14,6 +14,7 @@
 #include <tcsolve/factors/cudss/complete_on_device.hpp>
 #include <tcsolve/formats/matrix_factory.hpp>
 #include <tcsolve/precond/from_factors.hpp>
+#include <tcsolve/precond/over_ranks.hpp>
 
 namespace tcsolve {
 
@@ -49,8 +50,9 @@ struct DirectParams {
   }
 };
 
+/// Of several ranks the first has all rows and makes the factors (precond/on_one_rank.hpp).
 /// Memory: the factors, which for a mesh in three dimensions are 20 to 50 times the matrix.
-class DirectFactory final : public FromFactors {
+class DirectFactory final : public FromFactors, public OverRanks {
  public:
   using Params = DirectParams;
   explicit DirectFactory(Params const& params = {}) : params_(params) {}

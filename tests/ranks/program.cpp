@@ -116,6 +116,26 @@ TEST_F(RankedProgram, ColumnsAndRepeats) {
   EXPECT_EQ(result()["repeat"]["count"], 3);
 }
 
+/// A path without a boundary condition; rows stay in the order that the vectors have.
+TEST_F(RankedProgram, VectorsOfANullspaceInAFile) {
+  std::string matrix = "%%MatrixMarket matrix coordinate real symmetric\n40 40 79\n", z;
+  for (int i = 1; i <= 40; ++i) {
+    matrix += std::to_string(i) + " " + std::to_string(i) + (i % 39 == 1 ? " 1\n" : " 2\n");
+    if (i > 1) matrix += std::to_string(i) + " " + std::to_string(i - 1) + " -1\n";
+    z += "0.5\n";
+  }
+  write_text(folder_ / "path.mtx", matrix);
+  write_text(folder_ / "z.txt", z);
+  std::string const yaml =
+      "problem: {matrix: path.mtx}\nsolver: {type: cg}\nnullspace: {files: [z.txt]}\n";
+  Outcome const o = solve(yaml, {"--ranks", "3"});
+  EXPECT_EQ(o.code, 0) << o.out << o.err;
+  EXPECT_TRUE(has(o.out, "converged")) << o.out;
+  Outcome const bad = solve(yaml, {"--ranks", "2", "--set", "ranks.partition=grow"});
+  EXPECT_EQ(bad.code, 2) << bad.out;
+  EXPECT_TRUE(has(bad.err, "in the order of the matrix; take rows")) << bad.err;
+}
+
 TEST_F(RankedProgram, APartitionInAFile) {
   std::string parts;
   for (int i = 0; i < 64; ++i) parts += i % 3 == 0 ? "1\n" : "0\n";
