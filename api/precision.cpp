@@ -174,7 +174,7 @@ SolverOptions with_precision_keys(SolverOptions options) {
 
 bool fits_one_kernel(CsrView<double> const& a, std::size_t cache_bytes) {
   // In csr's bytes, whatever the format: CG took 0.78 to 1.07 times FP32's time up to 2.1 caches,
-  // 1.17 to 1.6 from 2.7 on.
+  // 1.17 to 1.6 from 2.4 on.
   constexpr double most = 2.3;
   double const step = 12.0 * static_cast<double>(a.entries) + 80.0 * a.rows;
   return step <= most * static_cast<double>(cache_bytes);
