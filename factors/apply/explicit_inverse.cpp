@@ -17,6 +17,12 @@ ExplicitInverse::ExplicitInverse(Context& ctx, CsrView<double> const& a, HostMat
       values_(values),
       maker_(std::move(maker)),
       entries_of_A_(a.entries) {
+  if (maker_.there) {
+    Context::Entry const entry(ctx);
+    CsrStorage<double> const here(ctx, a);
+    keep(ctx, maker_.there(ctx, here.view()));
+    return;
+  }
   make(ctx, host.of(ctx, a));
   if (maker_.numbers) make_numbers(ctx, a);
 }
@@ -26,16 +32,21 @@ void ExplicitInverse::update(Context& ctx, CsrView<double> const& a, HostMatrix&
 }
 
 void ExplicitInverse::make(Context& ctx, CsrView<double> const& on_host) {
-  std::vector<Csr<double>> made = maker_.make(ctx, on_host);
+  keep(ctx, maker_.make(ctx, on_host));
+}
+
+/// The factors become products in the type that they are stored in.
+template <class Matrix>
+void ExplicitInverse::keep(Context& ctx, std::vector<Matrix> made) {
   factors_.resize(made.size());
-  entries_ = 0;
-  for (Csr<double> const& f : made) entries_ += f.entries();
   by_stored_type(values_, [&]<class S>(S) {
     for (std::size_t k = 0; k < made.size(); ++k) {
       ctx.cancel_flag().check();
       store<S>(ctx, std::move(made[k]), factors_[k]);
     }
   });
+  entries_ = 0;
+  for (StoredProduct const& f : factors_) entries_ += f.pattern.entries;
   if (product_) return;
   product_ = factors_.back().product;
   for (std::size_t k = factors_.size() - 1; k-- > 0;)

@@ -24,6 +24,9 @@ struct InverseMaker {
   /// called once, for the patterns.
   std::function<void(Context&, CsrView<double> const& a, std::vector<StoredProduct> const&)>
       numbers;
+  /// Where there is one, it makes the factors from a matrix in the Context's space, patterns and
+  /// numbers, and `make` is not called; `numbers` makes those of new values.
+  std::function<std::vector<CsrStorage<double>>(Context&, CsrView<double> const& a)> there;
 };
 
 /// "12345 entries, 0.62 times A's".
@@ -32,9 +35,9 @@ std::string kept_entries(Offset kept, Offset of_A);
 /// Applied where the Context computes. M^T is offered.
 class ExplicitInverse final : public LinearOperator<double> {
  public:
-  /// Of a matrix in either space; `host` is its side on the host. `values`: the type that the
-  /// factors are stored in. Throws what `make` throws, MatrixError for values beyond the range of
-  /// that type.
+  /// Of a matrix in either space; `host` is its side on the host, where that is needed. `values`:
+  /// the type that the factors are stored in. Throws what `make` throws, MatrixError for values
+  /// beyond the range of that type.
   ExplicitInverse(Context&, CsrView<double> const& a, HostMatrix& host, std::string name,
                   Real values, InverseMaker maker);
   /// New values on the pattern of A; recordings stay valid. Throws as the constructor.
@@ -57,6 +60,8 @@ class ExplicitInverse final : public LinearOperator<double> {
     product_->apply(ctx, alpha, x, beta, y, op);
   }
   void make(Context&, CsrView<double> const& on_host);
+  template <class Matrix>
+  void keep(Context&, std::vector<Matrix> made);
   void make_numbers(Context&, CsrView<double> const& a);
 
   std::string name_;

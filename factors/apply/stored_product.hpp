@@ -9,6 +9,7 @@
 
 #include <tcsolve/factors/apply/float_product.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/matrix/scaled.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
 namespace tcsolve {
@@ -56,6 +57,28 @@ void store(Context& ctx, Csr<double> a, StoredProduct& to) {
       return std::make_shared<CsrOperator<double>>(ctx, std::move(a));
     else
       return std::make_shared<CsrOperator<double, S>>(ctx, converted<S>(a));
+  }();
+  CsrView<S> const& at = made->view();
+  to = {{at.rows, at.cols, at.entries, at.offsets, at.columns, nullptr, at.space},
+        made,
+        float_product<S>(made)};
+}
+
+/// The same of a matrix in the Context's space.
+template <class S>
+void store(Context& ctx, CsrStorage<double> a, StoredProduct& to) {
+  if (to.product) {
+    if (a.view().entries > 0) to.take(ctx, a.view());
+    return;
+  }
+  auto const made = [&] {
+    if constexpr (std::is_same_v<S, double>) {
+      return std::make_shared<CsrOperator<double>>(ctx, std::move(a));
+    } else {
+      auto memory = ctx.arena().scope();
+      NarrowCsr<S> const narrow(ctx, a.view(), Beyond::refuse_infinite, memory);
+      return std::make_shared<CsrOperator<double, S>>(ctx, narrow.view(), Arrays::copied);
+    }
   }();
   CsrView<S> const& at = made->view();
   to = {{at.rows, at.cols, at.entries, at.offsets, at.columns, nullptr, at.space},

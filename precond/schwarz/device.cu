@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Inverses of dense blocks on the device, a block of threads to each, in place (Gauss and Jordan):
+/// Parts and their inverses on the device (precond/schwarz/part_inverses.hpp).
+///
+/// Inverses of dense blocks, a block of threads to each, in place (Gauss and Jordan):
 ///
 ///     for k:  p_k = row of the largest |a_rk|, r >= k;  rows k and p_k change places
 ///             a_k. /= a_kk, a_kk = 1 / a_kk;  a_r. -= a_rk a_k. for all other rows
@@ -9,7 +11,9 @@
 ///     bits     each value has one writer at a time: the same on every run
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/core/cuda/shared_memory.hpp>
+#include <tcsolve/kernels/cuda/convert.cuh>
 #include <tcsolve/precond/schwarz/dense_blocks.hpp>
+#include <tcsolve/precond/schwarz/part_inverses_build.hpp>
 
 #include <algorithm>
 
@@ -85,7 +89,7 @@ __global__ void __launch_bounds__(threads)
                   int longest, double* work, Index* bad) {
   extern __shared__ double shared[];
   int const m = sizes[blockIdx.x];
-  double* const block = values + starts[blockIdx.x];
+  double* const block = values + (starts[blockIdx.x] - starts[0]);
   std::int64_t const count = std::int64_t{m} * m;
   bool const fits = m <= most_in_shared;
   double* const column = fits ? shared : work + 2 * std::int64_t{longest} * blockIdx.x;
@@ -105,21 +109,30 @@ __global__ void __launch_bounds__(threads)
 
 }  // namespace
 
-Index invert_blocks(Device& on, Arena& arena, CancelFlag cancel, DenseBlocks const& blocks,
+sparse::OwnedPattern overlap_links(Device& device, Arena& arena, PatternView a, Index most,
+                                   Offset& longest) {
+  Converter on(device, arena);
+  return schwarzes::links(on, a, most, longest);
+}
+void gather_blocks(Device& device, Arena& arena, CsrView<double> const& a, PartBlocks const& blocks,
+                   double* values) {
+  Converter on(device, arena);
+  schwarzes::gather(on, a, blocks, values);
+}
+void add_inverses(Device& device, Arena& arena, CancelFlag cancel, PatternView const& m,
+                  PartBlocks const& blocks, double const* values, double* sums) {
+  Converter on(device, arena);
+  schwarzes::add(on, cancel, m, blocks, values, sums);
+}
+
+Index invert_blocks(Device& on, Arena& arena, CancelFlag cancel, BlockRange const& blocks,
                     double* values) {
   cancel.check();
-  auto const count = static_cast<Index>(blocks.sizes.size());
-  auto const entries = static_cast<std::size_t>(blocks.starts.back());
-  if (entries == 0) return -1;
+  Index const count = blocks.count();
+  if (blocks.starts.back() == blocks.starts.front()) return -1;
   Index const longest = *std::max_element(blocks.sizes.begin(), blocks.sizes.end());
   auto scope = arena.scope();
-  auto* const sizes = scope.take<Index>(static_cast<std::size_t>(count));
-  auto* const starts = scope.take<Offset>(static_cast<std::size_t>(count));
-  auto* const there = scope.take<double>(entries);
   auto* const bad = scope.take<Index>(1);
-  copy(on, sizes, blocks.sizes.data(), static_cast<std::size_t>(count) * sizeof(Index));
-  copy(on, starts, blocks.starts.data(), static_cast<std::size_t>(count) * sizeof(Offset));
-  copy(on, there, values, entries * sizeof(double));
   copy(on, bad, &count, sizeof count);
   auto const needed = [](Index m) {
     return (static_cast<std::size_t>(m) + 2) * static_cast<std::size_t>(m) * sizeof(double);
@@ -134,9 +147,8 @@ Index invert_blocks(Device& on, Arena& arena, CancelFlag cancel, DenseBlocks con
                                                 static_cast<std::size_t>(count));
   allow_shared(on, invert_kernel, bytes);
   invert_kernel<<<static_cast<unsigned>(count), threads, bytes, on.stream>>>(
-      sizes, starts, there, in_shared, longest, work, bad);
+      blocks.sizes_there, blocks.starts_there, values, in_shared, longest, work, bad);
   check(cudaGetLastError());
-  copy(on, values, there, entries * sizeof(double));
   Index first = 0;
   copy(on, &first, bad, sizeof first);
   return first < count ? first : -1;

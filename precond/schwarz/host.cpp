@@ -4,19 +4,36 @@
 #include <atomic>
 
 #include <tcsolve/core/left_behind.hpp>
-#include <tcsolve/kernels/host/parallel.hpp>
+#include <tcsolve/kernels/host/convert.hpp>
 #include <tcsolve/precond/schwarz/dense_blocks.hpp>
+#include <tcsolve/precond/schwarz/part_inverses_build.hpp>
 
 namespace tcsolve::host {
 
-Index invert_blocks(Host&, Arena&, CancelFlag cancel, DenseBlocks const& blocks, double* values) {
+sparse::OwnedPattern overlap_links(Host&, Arena& arena, PatternView a, Index most,
+                                   Offset& longest) {
+  Converter on(arena);
+  return schwarzes::links(on, a, most, longest);
+}
+void gather_blocks(Host&, Arena& arena, CsrView<double> const& a, PartBlocks const& blocks,
+                   double* values) {
+  Converter on(arena);
+  schwarzes::gather(on, a, blocks, values);
+}
+void add_inverses(Host&, Arena& arena, CancelFlag cancel, PatternView const& m,
+                  PartBlocks const& blocks, double const* values, double* sums) {
+  Converter on(arena);
+  schwarzes::add(on, cancel, m, blocks, values, sums);
+}
+
+Index invert_blocks(Host&, Arena&, CancelFlag cancel, BlockRange const& blocks, double* values) {
   using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  auto const count = static_cast<Index>(blocks.sizes.size());
+  Index const count = blocks.count();
   std::atomic<Index> bad = count;
   parallel(count, 2, [&](std::int64_t k) {
     cancel.check();
     Index const m = blocks.sizes[k];
-    Eigen::Map<Dense> block(values + blocks.starts[k], m, m);
+    Eigen::Map<Dense> block(values + (blocks.starts[k] - blocks.starts[0]), m, m);
     constexpr Index quick = 256;  // some milliseconds
     Dense const inverse = m <= quick ? Dense(Eigen::PartialPivLU<Dense>(block).inverse())
                                      : leaving_behind(cancel, [own = Dense(block)] {

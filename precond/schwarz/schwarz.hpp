@@ -95,8 +95,12 @@ struct OverlappingParts {
 /// see SchwarzParams. Throws what parts_of() throws.
 OverlappingParts overlapping_parts(CsrView<double> const& a, int size, int overlap, Index most = 0,
                                    PartsBy by = PartsBy::automatic, CancelFlag cancel = {});
-/// M. Throws MatrixError naming a part that is singular, Cancelled. Cost: sum of size^3, on all
-/// threads; memory of the square of the parts' sizes.
+/// The same of parts that are there, by a queue search from each.
+OverlappingParts with_overlap(Graph const&, Parts const& cut, int overlap, Index most,
+                              CancelFlag cancel = {});
+/// M, made where the Context computes (precond/schwarz/part_inverses.hpp). Throws MatrixError
+/// naming a part that is singular, Cancelled. Cost: sum of size^3; memory of the square of the
+/// parts' sizes.
 Csr<double> schwarz(Context&, CsrView<double> const& a, OverlappingParts const& parts,
                     bool restricted);
 
@@ -124,7 +128,7 @@ class SchwarzFactory final : public FromFactors, public OverRanks {
   /// Null where it depends on the matrix.
   std::unique_ptr<PreconditionerFactory> inside() const;
   struct Plan;
-  std::shared_ptr<Plan> plan(Context&, CsrView<double> const& a, System const&) const;
+  std::shared_ptr<Plan> plan(Context&, System const&) const;
   Params params_;
 };
 
