@@ -40,7 +40,8 @@ class AmgFactory final : public PreconditionerFactory {
   char const* by_row() const override {
     if (!params_.near_nullspace.coordinates.empty() || params_.near_nullspace.points)
       return "near_nullspace.coordinates";
-    return params_.near_nullspace.files.empty() ? nullptr : "near_nullspace.files";
+    if (!params_.near_nullspace.files.empty()) return "near_nullspace.files";
+    return params_.near_nullspace.block > 1 ? "near_nullspace.block" : nullptr;
   }
 
  private:

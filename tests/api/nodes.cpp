@@ -79,6 +79,11 @@ TEST_P(Nodes, AnOrderOfSingleRowsIsRefusedBesideThem) {
                                "{type: amg, near_nullspace: {files: [z.txt]}}\n"));
   EXPECT_THAT(message_of<ConfigError>([&] { file.set_matrix(solid_.view()); }),
               testing::HasSubstr("near_nullspace.files"));
+  LinearSolver block(ctx(), SolverOptions::from_yaml(
+                                "solver: {type: cg}\noperator: {reorder: rcm}\npreconditioner: "
+                                "{type: amg, near_nullspace: {block: 3}}\n"));
+  EXPECT_THAT(message_of<ConfigError>([&] { block.set_matrix(solid_.view()); }),
+              testing::HasSubstr("moves the rows that near_nullspace.block goes by"));
   // An order that is left to auto is then none.
   LinearSolver open = solver("operator: {reorder: auto}\n");
   open.set_nodes({.block = 3, .coordinates = grid_points(9)});
