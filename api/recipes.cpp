@@ -63,13 +63,32 @@ int cheap_iterations(MatrixFacts const& f, FactorRates const& rates) {
   return static_cast<int>(std::clamp(0.05 * rates.host_incomplete * entries / step, 30., 5e3));
 }
 
-void add_jacobi(std::vector<Recipe>& list, std::string const& solver, MatrixFacts const& f,
-                bool on_device, FactorRates const& rates) {
+/// A device makes a hierarchy in the time of some hundred iterations with jacobi, and of a small
+/// matrix in that of thousands.
+bool has_levels(MatrixFacts const& f, bool on_device) {
+  return f.positive_diagonal() && f.rows >= (on_device ? 50000 : 20000);
+}
+/// What jacobi does not solve soon may take incomplete factors, too, more iterations the finer the
+/// mesh is. A hierarchy takes as long as some hundred iterations of jacobi, and is given up where
+/// it gains less than they would.
+Recipe by_levels(std::string const& solver, bool definite) {
+  return {.solver = solver,
+          .preconditioner = amg,
+          .reason = "the matrix looks like one of an elliptic problem",
+          .definite = definite,
+          .most_iterations = 400,
+          .patience = {.steps = 25, .gain = 0.1, .from = 5}};
+}
+
+/// What needs no factors, of a matrix that is not symmetric.
+void add_cheap(std::vector<Recipe>& list, std::string const& solver, MatrixFacts const& f,
+               bool on_device, FactorRates const& rates) {
   if (dominant(f))
     list.push_back({solver, jacobi, "each row is dominated by its diagonal", false, 500});
   else if (on_device && f.zero_diagonal == 0)
     list.push_back({solver, jacobi, "a device makes cheap iterations quickly", false,
                     cheap_iterations(f, rates)});
+  if (has_levels(f, on_device)) list.push_back(by_levels(solver, false));
 }
 
 /// Whether the host makes all iterations with jacobi in less time than an incomplete factor takes
@@ -86,14 +105,11 @@ bool is_soon_solved(MatrixFacts const& f) {
 void add_definite(std::vector<Recipe>& list, std::string const& solver, MatrixFacts const& f,
                   bool on_device) {
   std::string const why = "the matrix is symmetric with a positive diagonal";
-  Index const rows = f.rows;
   Offset const entries = f.entries;
   bool const soon = !on_device && is_soon_solved(f);
   // An iteration with jacobi takes a device microseconds, and a factorisation the host.
   auto const cheap = static_cast<int>(std::min(1e5, 1000 + 8e-3 * static_cast<double>(entries)));
-  // A device makes a hierarchy in the time of some hundred iterations with jacobi, and of a small
-  // matrix in that of thousands.
-  bool const has_levels = rows >= (on_device ? 50000 : 20000);
+  bool const levels = has_levels(f, on_device);
   if (entries > few_entries || soon) {
     Recipe first{solver, jacobi, why, true};
     if (on_device) {  // most of them without a new best residual, and the others are spared
@@ -104,20 +120,11 @@ void add_definite(std::vector<Recipe>& list, std::string const& solver, MatrixFa
       first.patience = {.steps = 50, .gain = 0.5, .from = 50};
     }
     Recipe const at_length = first;
-    if (on_device && has_levels) first.patience = {.steps = 200, .gain = 0.25, .from = 100};
+    if (on_device && levels) first.patience = {.steps = 200, .gain = 0.25, .from = 100};
     list.push_back(std::move(first));
-    // What jacobi does not solve soon may take ic, too, more iterations the finer the mesh is. A
-    // hierarchy takes as long as some hundred iterations of jacobi, and is given up where it gains
-    // less than ic would.
-    if (has_levels)
-      list.push_back({.solver = solver,
-                      .preconditioner = amg,
-                      .reason = "the matrix looks like one of an elliptic problem",
-                      .definite = true,
-                      .most_iterations = 400,
-                      .patience = {.steps = 25, .gain = 0.1, .from = 5}});
+    if (levels) list.push_back(by_levels(solver, true));
     // Where it does not, cheap iterations go on.
-    if (on_device && has_levels) list.push_back(at_length);
+    if (on_device && levels) list.push_back(at_length);
   }
   list.push_back({solver, threshold_ic, why, true, 600});
   list.push_back({solver, direct, why, true, 100});
@@ -260,7 +267,7 @@ std::vector<Recipe> recipes(MatrixFacts const& f, bool on_device, bool direct_fi
     return {{lsmr, column_scaling, "the matrix is not square: least squares", false, 100000}};
   std::vector<Recipe> list;
   if (f.symmetric && f.positive_diagonal()) add_definite(list, "{type: cg}", f, on_device);
-  if (!f.symmetric) add_jacobi(list, "{type: bicgstab}", f, on_device, rates);
+  if (!f.symmetric) add_cheap(list, "{type: bicgstab}", f, on_device, rates);
   add_general(list, gmres, "{type: bicgstab}", f, square_reason(f), direct_first);
   // In exact arithmetic it ends after as many iterations as there are rows.
   constexpr double least = 200, most = 5000;
@@ -281,7 +288,7 @@ std::vector<Recipe> recipes_for(MatrixFacts const& f, bool on_device, SolverNeed
     list.push_back({"", "{type: none}", "the matrix is symmetric", false, 5000});
     return list;
   }
-  add_jacobi(list, "", f, on_device, rates);
+  add_cheap(list, "", f, on_device, rates);
   add_general(list, "", "", f, square_reason(f));
   return list;
 }

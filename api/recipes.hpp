@@ -12,7 +12,8 @@
 ///                                    Where cg finds that it is indefinite, as `square`
 ///     square                         gmres, for large systems bicgstab, with ilu; a stronger ilu;
 ///                                    direct. Where rows are diagonally dominant, and for some
-///                                    iterations on every device, bicgstab with jacobi before these
+///                                    iterations on every device, bicgstab with jacobi before
+///                                    these; then with amg, as above, of as many rows
 ///     singular                       after all of these, lsmr: A is structurally singular, or a
 ///                                    method broke down, converged falsely or found it singular
 #pragma once

@@ -2,6 +2,7 @@
 #include <tcsolve/precond/amg/hierarchy.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include <tcsolve/precond/amg/classical.hpp>
 #include <tcsolve/precond/amg/coarse_inverse.hpp>
 #include <tcsolve/precond/amg/learn.hpp>
+#include <tcsolve/precond/amg/skew_ops.hpp>
 #include <tcsolve/precond/amg/weights.hpp>
 #include <tcsolve/precond/spectrum.hpp>
 
@@ -68,9 +70,24 @@ namespace {
 /// |A z| / (|A| |z|) of a z that A nearly maps to zero, but for the boundary.
 constexpr double near_zero = 0.06;
 
+/// sum |a_ij - a_ji| / sum (|a_ij| + |a_ji|) over i != j. Upwind differences of a convection of c
+/// times a cell's diffusion make c / (2 + c) of a direction. Cost: a search for each entry, a wait.
+double skew_share(Context& ctx, CsrView<double> const& a) {
+  Context::Entry const entry(ctx);
+  auto scope = ctx.arena().scope();
+  auto* const there = scope.take<double>(2);
+  submit(ctx, SkewSizes{a.rows, a, there});
+  std::array<double, 2> found{};
+  copy_bytes(ctx, found.data(), Space::host, there, ctx.space(), sizeof found);
+  return found[1] > 0 ? found[0] / found[1] : 0;
+}
+/// Of c = 2. Where convection is stronger a cycle takes more iterations, and incomplete factors
+/// fewer: unknowns follow each other along the flow.
+constexpr double most_skew = 0.5;
+
 /// With translations that A does not nearly map to zero, but for the boundary, coarse levels
 /// represent nothing that smoothing leaves; nor do they, as a rule, where unknowns that are not of
-/// one node repel each other.
+/// one node repel each other, or where convection is strong.
 void require_elliptic(Context& ctx, CsrView<double> const& a, NearNullspace const& space) {
   double const ratio = space.ratios.empty() ? 0.0 : *std::ranges::max_element(space.ratios);
   if (!(ratio <= near_zero))
@@ -80,6 +97,10 @@ void require_elliptic(Context& ctx, CsrView<double> const& a, NearNullspace cons
   if (double const positive = positive_share(ctx, a); !(positive <= few_positive))
     throw SetupError(cat("amg: elliptic: ", positive, " of the off-diagonal entries, by size, are ",
                          "positive; leave out `elliptic`"));
+  if (double const skew = skew_share(ctx, a); !(skew <= most_skew))
+    throw SetupError(cat("amg: elliptic: A and its transpose differ by ", skew, " of the ",
+                         "off-diagonal entries, by size, more than ", most_skew,
+                         ": convection is strong; leave out `elliptic`"));
 }
 
 /// With one unknown a node. Where diagonals differ by decades aggregation groups too little, and

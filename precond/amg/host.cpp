@@ -5,12 +5,14 @@
 #include <tcsolve/precond/amg/aggregates_build.hpp>
 #include <tcsolve/precond/amg/ops.hpp>
 #include <tcsolve/precond/amg/prolongation_build.hpp>
+#include <tcsolve/precond/amg/skew_ops.hpp>
 #include <tcsolve/precond/amg/strength_build.hpp>
 #include <tcsolve/precond/amg/weights_build.hpp>
 
 namespace tcsolve::host {
 
 template struct Executes<AmgOps>;
+template struct Executes<SkewOps>;
 
 StrengthGraph strength_graph(Host&, Arena& arena, CsrView<double> const& a, Index block,
                              double theta, double scale) {

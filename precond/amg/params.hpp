@@ -164,7 +164,8 @@ struct AmgParams {
         field(&P::elliptic, "elliptic",
               "refuse, before levels are made, a matrix that does not look like one of an elliptic "
               "problem: constants of each unknown of a node are far from its near-nullspace, or "
-              "there is one unknown a node and off-diagonal entries are positive"),
+              "there is one unknown a node and off-diagonal entries are positive, or differ from "
+              "those of the transpose by half their size"),
         field(
             &P::reuse, "reuse",
             "what stays for new values: pattern, the aggregates and the levels' patterns whatever "

@@ -223,6 +223,26 @@ class KCycle {
   std::vector<Vector> w_;
 };
 
+/// Half of the size of off-diagonal entries: upwind convection of twice the diffusion.
+TEST_P(AmgGeneral, StrongConvectionIsRefusedWhereAnEllipticMatrixIsAsked) {
+  AmgParams const asked{.elliptic = true};
+  Csr<double> const weak = generate(ConvdiffParams{.n = 24}),
+                    strong = generate(ConvdiffParams{.n = 24, .velocity = 10});
+  EXPECT_NO_THROW(made(weak, asked));
+  EXPECT_NO_THROW(made(strong));
+  EXPECT_THAT(message_of<SetupError>([&] { made(strong, asked); }),
+              testing::HasSubstr("convection is strong; leave out `elliptic`"));
+  auto const share = [&](double a, double b) {
+    Csr<double> two = generate(Poisson7Params{.n = 16});
+    for (Index i = 0; i < two.rows; ++i)
+      for (Offset k = two.offsets[i]; k < two.offsets[i + 1]; ++k)
+        if (two.columns[k] != i) two.values[k] = two.columns[k] < i ? -a : -b;
+    return two;
+  };
+  EXPECT_NO_THROW(made(share(1.45, 0.55), asked));
+  EXPECT_THROW(made(share(1.55, 0.45), asked), SetupError);
+}
+
 TEST_P(AmgGeneral, KCycleIsTwoKrylovStepsALevel) {
   for (auto const& [name, a] :
        {Named{"7-point", generate(Poisson7Params{.n = 13, .coefficient = Coefficient::random})},
