@@ -99,11 +99,10 @@ std::vector<MemoryPlan> plan_memory_of_ranks(Context const& ctx, SolverParts con
   std::int64_t const comes = part.csr_bytes / 3 * 4;
   mine.host = std::max(mine.host, comes + part.csr_bytes);
   if (ranks.rank() == 0) {
-    // The whole, with b, x0, x and the solution, while what goes to the others is there as well.
+    // The whole, with b, x0, x and the solution; the others' rows go from where they lie.
     std::int64_t const vectors =
         4 * 8 * std::int64_t{std::max(size.rows, size.cols)} * size.columns;
-    mine.host = std::max({mine.host + vectors, size.peak_bytes,
-                          size.csr_bytes + size.csr_bytes / 3 * 4 + vectors});
+    mine.host = std::max({mine.host + vectors, size.peak_bytes, size.csr_bytes + comes + vectors});
   }
   return gathered(ranks, mine);
 }

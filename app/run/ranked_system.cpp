@@ -141,38 +141,34 @@ RanksConfig in_order_of_vectors(RunConfig const& run) {
 RankedSystem::RankedSystem(Context& ctx, ParsedConfig const& parsed, Problem* problem)
     : ranks_(all_ranks(ctx)) {
   auto const count = static_cast<std::size_t>(ranks_.ranks());
-  // What goes to each rank: the lengths of its rows, their columns and values.
-  std::vector<std::vector<std::int64_t>> lengths(count), columns(count), sizes(count);
-  std::vector<std::vector<double>> values(count);
+  Csr<double> A;
+  std::vector<std::vector<std::int64_t>> sizes(count);
   if (problem != nullptr) {
-    Csr<double> A = std::move(problem->A);
+    A = std::move(problem->A);
     RowOrder const at = order_of_rows(A, in_order_of_vectors(parsed.run), parsed.files.partition,
                                       ctx.cancel_flag());
     order_ = at.order;
     if (order_.size() > 0) A = permuted(A.view(), order_);
+    // Columns are dealt as rows are.
+    auto const column = [&](std::int64_t row) {
+      return A.rows == A.cols ? row : row * A.cols / std::max<std::int64_t>(A.rows, 1);
+    };
     for (std::size_t r = 0; r < count; ++r) {
-      auto const first = static_cast<Index>(at.rows[r]), end = static_cast<Index>(at.rows[r + 1]);
-      for (Index i = first; i < end; ++i) lengths[r].push_back(A.offsets[i + 1] - A.offsets[i]);
-      auto const from = A.offsets[first], to = A.offsets[end];
-      columns[r].assign(A.columns.begin() + from, A.columns.begin() + to);
-      values[r].assign(A.values.begin() + from, A.values.begin() + to);
-      // Columns are dealt as rows are.
-      auto const column = [&](std::int64_t row) {
-        return A.rows == A.cols ? row : row * A.cols / std::max<std::int64_t>(A.rows, 1);
-      };
-      sizes[r] = {first, A.cols, column(end) - column(first), problem->columns};
+      auto const first = at.rows[r], end = at.rows[r + 1];
+      sizes[r] = {first,
+                  A.cols,
+                  column(end) - column(first),
+                  problem->columns,
+                  end - first,
+                  A.offsets[end] - A.offsets[first]};
     }
   }
   ranks_.busy(false);
   auto const size = all_to_all(ranks_, sizes).front();
-  auto const length = all_to_all(ranks_, lengths).front();
-  auto const column = all_to_all(ranks_, columns).front();
-  auto const value = all_to_all(ranks_, values).front();
-  std::vector<Offset> offsets{0};
-  for (std::int64_t const l : length) offsets.push_back(offsets.back() + l);
+  Rows const mine = dealt_rows(std::exchange(A, {}), sizes, size);
   matrix_.emplace(ctx, size[0],
-                  CsrView64{static_cast<Index>(length.size()), size[1], offsets.back(),
-                            offsets.data(), column.data(), value.data()},
+                  CsrView64{static_cast<Index>(size[4]), size[1], size[5], mine.offsets.data(),
+                            mine.columns.data(), mine.values.data()},
                   narrow(size[2], "columns of a rank"));
   columns_ = static_cast<Index>(size[3]);
   rows_ = matrix_->rows();
@@ -187,6 +183,49 @@ RankedSystem::RankedSystem(Context& ctx, ParsedConfig const& parsed, Problem* pr
              neighbours = all(std::int64_t(plan.neighbours.size()));
   for (std::size_t r = 0; r < count; ++r)
     shares_.push_back({rows[r], entries[r], halo[r], neighbours[r], sent[r]});
+}
+
+/// Of rank 0's matrix the rows of each rank, which go from where they lie. sizes: of all ranks,
+/// with the first row, the number of rows and of entries in places 0, 4 and 5; size: of this one.
+RankedSystem::Rows RankedSystem::dealt_rows(Csr<double> A,
+                                            std::vector<std::vector<std::int64_t>> const& sizes,
+                                            std::vector<std::int64_t> const& size) {
+  auto const rows = static_cast<std::size_t>(size[4]), entries = static_cast<std::size_t>(size[5]);
+  Rows mine;
+  std::vector<Index> columns;
+  // Three messages in turn: ends of rows, columns, values.
+  auto const deal = [&](auto const* whole, auto const& place, auto& here, std::size_t count) {
+    using T = std::remove_cvref_t<decltype(*whole)>;
+    std::vector<Ranks::Outgoing> out;
+    std::vector<Ranks::Incoming> in;
+    here.resize(count);
+    if (ranks_.rank() == 0) {
+      for (int r = 1; r < ranks_.ranks(); ++r) {
+        auto const [from, to] = place(sizes[static_cast<std::size_t>(r)]);
+        if (to > from)
+          out.push_back({r, whole + from, static_cast<std::size_t>(to - from) * sizeof(T)});
+      }
+      std::copy_n(whole, count, here.data());  // the first rows
+    } else if (count > 0) {
+      in.push_back({0, here.data(), count * sizeof(T)});
+    }
+    ranks_.begin_exchange(out, in);
+    ranks_.end_exchange();
+  };
+  auto const of_rows = [](std::vector<std::int64_t> const& s) {
+    return std::pair{s[0], s[0] + s[4] + (s[4] > 0)};
+  };
+  auto const of_entries = [&](std::vector<std::int64_t> const& s) {
+    Offset const first = A.offsets[static_cast<std::size_t>(s[0])];
+    return std::pair{first, first + s[5]};
+  };
+  deal(A.offsets.data(), of_rows, mine.offsets, rows > 0 ? rows + 1 : 0);
+  deal(A.columns.data(), of_entries, columns, entries);
+  deal(A.values.data(), of_entries, mine.values, entries);
+  if (mine.offsets.empty()) mine.offsets = {0};
+  for (Offset const first = mine.offsets.front(); Offset & k : mine.offsets) k -= first;
+  mine.columns.assign(columns.begin(), columns.end());
+  return mine;
 }
 
 void RankedSystem::set_matrix(LinearSolver& solver) {

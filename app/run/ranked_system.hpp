@@ -50,6 +50,14 @@ class RankedSystem {
  private:
   enum class Next { end, solve, time };
   Next next(Next said);
+  /// Those of this rank, with columns of the whole matrix.
+  struct Rows {
+    std::vector<Offset> offsets;
+    std::vector<std::int64_t> columns;
+    std::vector<double> values;
+  };
+  Rows dealt_rows(Csr<double> A, std::vector<std::vector<std::int64_t>> const& sizes,
+                  std::vector<std::int64_t> const& size);
   std::vector<double> dealt(std::vector<double> const& whole, Stretches const& to);
   std::vector<double> gathered(std::vector<double> const& mine);
   std::vector<SolveReport> solve_mine(LinearSolver&, std::vector<double>& x);
