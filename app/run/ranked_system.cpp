@@ -124,10 +124,10 @@ RowOrder order_of_rows(Csr<double> const& A, RanksConfig const& config,
 
 namespace {
 
-/// Vectors of a nullspace are on every rank, in the order of the matrix, which then stays.
+/// Every rank reads the vectors of a nullspace, in the order of the matrix, which then stays.
 RanksConfig in_order_of_vectors(RunConfig const& run) {
   RanksConfig config = run.ranks;
-  if (run.nullspace.vectors.empty()) return config;
+  if (run.nullspace.files.empty()) return config;
   if (config.partition != "auto" && config.partition != "rows")
     throw ConfigError(cat("ranks.partition: ", config.partition,
                           " orders rows, and 'nullspace.files' is in the order of the matrix; take "
