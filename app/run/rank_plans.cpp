@@ -128,8 +128,7 @@ void rehearse(Context const& like, RunConfig const& config, ProblemSize const& s
   Csr<double> a = small_matrix(size);
   Context ctx(like.space() == Space::cuda ? Backend::cuda : Backend::host, like.options());
   bool const ranks = ctx.communicator().extends_sums();
-  // Of the run's matrix; over ranks files of it are refused.
-  if (!ranks || options.nullspace.files.empty()) options.nullspace = {};
+  options.nullspace = {};  // of the run's matrix
   try {
     LinearSolver solver(ctx, options);
     if (!config.problem.batch.empty())

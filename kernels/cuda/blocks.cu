@@ -12,6 +12,8 @@
 ///             what a multiprocessor has to have asked for to keep the memory busy
 ///   FP32      vectors of at most 16 columns; their numbers are FP64 from the load on
 ///   bytes     sizeof(T) n (p + q), and sizeof(T) n q written by combine
+#include <algorithm>
+
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/blocks.hpp>
 #include <tcsolve/kernels/cuda/rank_sums.cuh>
@@ -126,42 +128,49 @@ __global__ void __launch_bounds__(block)
   if (threadIdx.x % 32 == 0) (of_Z ? op.D[e - all] : op.C[e]) = sum;
 }
 
-/// Which of C, or D, is summed.
+/// A stretch of the entries of C, or of D, in which some are summed.
 template <class T>
 struct Entries {
-  BlockGram<T> const& op;
   bool of_D;
-  __device__ bool operator()(int e) const { return of_D || op.has(e / (op.p * op.q)); }
+  int first, count;
+  __device__ double* sums(BlockGram<T> const& op) const { return (of_D ? op.D : op.C) + first; }
+  __device__ auto there(BlockGram<T> const& op) const {
+    return [of_D = of_D, first = first, &op](int e) {
+      return of_D || op.has((first + e) / (op.p * op.q));
+    };
+  }
 };
 
-/// C, or D, of all ranks. One block.
+/// These of all ranks. One block.
 template <class T>
 __global__ void __launch_bounds__(block)
-    ranks_kernel(BlockGram<T> op, bool of_D, LoopState* state, Scratch scratch) {
+    ranks_kernel(BlockGram<T> op, Entries<T> of, LoopState* state, Scratch scratch) {
   if (idle(state, op.wanted)) return;
-  sum_over_ranks<Add>(scratch, state, of_D ? op.D : op.C, op.blocks * op.p * op.q,
-                      Entries<T>{op, of_D});
+  sum_over_ranks<Add>(scratch, state, of.sums(op), of.count, of.there(op));
 }
 /// The second half, where that is cut in two. One block.
 template <class T>
 __global__ void __launch_bounds__(block)
-    take_kernel(BlockGram<T> op, bool of_D, LoopState* state, Scratch scratch) {
-  int const all = op.blocks * op.p * op.q;
-  take_over_ranks<Add>(scratch, state, of_D ? op.D : op.C, all, all, Entries<T>{op, of_D});
+    take_kernel(BlockGram<T> op, Entries<T> of, LoopState* state, Scratch scratch) {
+  take_over_ranks<Add>(scratch, state, of.sums(op), of.count, of.count, of.there(op));
 }
 
 template <class T>
 void over_ranks(Device& on, LoopState* state, BlockGram<T> const& op) {
   bool const cut = on.scratch.apart.cut();
   if (on.scratch.mail == nullptr && !cut) return;
+  int const all = op.blocks * op.p * op.q, most = cut ? SumsApart::room : all;
   for (bool const of_D : {false, true}) {
     if (of_D && op.D == nullptr) return;
-    ranks_kernel<<<1, block, 0, on.stream>>>(op, of_D, state, on.scratch);
-    check(cudaGetLastError());
-    if (!cut) continue;
-    gather_sums(on, std::int64_t{op.blocks} * op.p * op.q);
-    take_kernel<<<1, block, 0, on.stream>>>(op, of_D, state, on.scratch);
-    check(cudaGetLastError());
+    for (int first = 0; first < all; first += most) {
+      Entries<T> const of{of_D, first, std::min(most, all - first)};
+      ranks_kernel<<<1, block, 0, on.stream>>>(op, of, state, on.scratch);
+      check(cudaGetLastError());
+      if (!cut) continue;
+      gather_sums(on, of.count);
+      take_kernel<<<1, block, 0, on.stream>>>(op, of, state, on.scratch);
+      check(cudaGetLastError());
+    }
   }
 }
 
