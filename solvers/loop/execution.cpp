@@ -42,10 +42,10 @@ constexpr std::int32_t persistent_turn = 1024;
 constexpr double share_of_ranks = 4;
 
 /// Whether all that has been submitted to the device has finished.
-bool device_idle(Context& ctx) {
-  return ctx.visit([]<class On>(On& on) {
+bool device_idle(Context& ctx, double still = 0) {
+  return ctx.visit([still]<class On>(On& on) {
     if constexpr (OnDevice<On>)
-      return finished(on);
+      return finished(on, still);
     else
       return true;
   });
@@ -329,9 +329,13 @@ void Loop::watch_device(Context& ctx, Watch const& watch, Behind const& behind) 
     auto const stop = static_cast<Stop>(peek(progress_->stop));
     if (stop != Stop::running && !std::exchange(told, true)) behind(stop);
   };
-  while (!device_idle(ctx)) {
+  auto moved = launched;
+  std::int32_t seen = peek(progress_->iteration);
+  while (!device_idle(ctx, seconds_since(moved))) {
     go_on();
     tell(ctx, watch);
+    if (std::int32_t const now = peek(progress_->iteration); std::exchange(seen, now) != now)
+      moved = std::chrono::steady_clock::now();
     if (!asked) asked = stop_if_asked(ctx, watch);
     // A sleep would show in a short solve; a processor that waits leaves the driver to others.
     if (seconds_since(launched) < 0.01)

@@ -86,11 +86,11 @@ void launch(Device& on, WhileGraph& loop) {
   check(cudaGraphLaunch(loop.executable, on.stream));
 }
 
-bool finished(Device& on) {
+bool finished(Device& on, double still) {
   Current const current(on);
   cudaError_t code = cudaStreamQuery(on.stream);
   if (code == cudaErrorNotReady) {
-    if (on.link) on.link->look(0);
+    if (on.link) on.link->look(still);
     return false;
   }
   check(code);

@@ -19,7 +19,8 @@ class WhileGraph;
 std::shared_ptr<WhileGraph> record_while(Context&, Recording const& body, LoopState* state,
                                          int steps, unsigned long long& handle, std::string& why);
 void launch(Device&, WhileGraph&);
-/// True when everything submitted to the stream has finished; does not wait.
-bool finished(Device&);
+/// True when everything submitted to the stream has finished; does not wait. `still`: seconds for
+/// which nothing was seen to move there, after which ranks may give up.
+bool finished(Device&, double still = 0);
 
 }  // namespace tcsolve::cuda
