@@ -11,6 +11,7 @@
 
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
+#include <tcsolve/distributed/overlap.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
 
 namespace tcsolve {
@@ -167,7 +168,7 @@ MatrixFacts matrix_facts(Context& ctx, DistributedMatrix const& a) {
     throw Unsupported(cat("auto over ", ctx.communicator().ranks(), " ranks, of a matrix of ",
                           a.rows().size(), " x ", a.columns().size(),
                           "; name lsmr, which needs no square one"));
-  Csr<double> const extended = a.extended(ctx);
+  Csr<double> const extended = with_halo_rows(ctx, a);
   MatrixFacts f;
   together(ctx, [&] {
     // Rows of this rank, with all of their columns.

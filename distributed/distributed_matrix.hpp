@@ -51,10 +51,6 @@ class DistributedMatrix {
   std::vector<Index> const& outer_rows() const { return outer_rows_; }
   /// ||A||_inf of the whole matrix; NaN where an entry is.
   double norm_inf() const { return norm_; }
-  /// The rows of the halo's numbers with the columns that are own or halo here, after the rows here
-  /// with all of theirs: own + halo rows and columns, in these numbers. Of a square matrix. Every
-  /// rank calls it. Cost: a message of the rows to each neighbour.
-  Csr<double> extended(Context&) const;
 
  private:
   Stretches rows_, columns_;

@@ -233,6 +233,40 @@ Overlap overlap(Ranks& ranks, GlobalRows const& a, Stretches const& rows, int la
   return made;
 }
 
+Csr<double> with_halo_rows(Context& ctx, DistributedMatrix const& a) {
+  if (a.rows() != a.columns())
+    throw ShapeError(cat("rows of neighbours are for square matrices; A is ", a.rows().size(),
+                         " x ", a.columns().size()));
+  Overlap const around = overlap(all_ranks(ctx), rows_of(ctx, a), a.rows(), 1);
+  Index const own = a.plan().own;
+  // Of each place there: the number here, -1 for columns of the halo's rows alone.
+  std::vector<Index> here(around.numbers.size(), -1), order;
+  for (Index i = 0; i < own; ++i) order.push_back(around.first + i);
+  auto at = around.numbers.begin();
+  for (std::int64_t const number : a.plan().numbers) {
+    at = std::lower_bound(at, around.numbers.end(), number);
+    order.push_back(static_cast<Index>(at - around.numbers.begin()));
+  }
+  for (std::size_t k = 0; k < order.size(); ++k)
+    here[static_cast<std::size_t>(order[k])] = static_cast<Index>(k);
+
+  Csr<double> out;
+  out.rows = out.cols = static_cast<Index>(order.size());
+  std::vector<std::pair<Index, double>> row;
+  for (Index const i : order) {
+    row.clear();
+    auto const columns = around.a.row_columns(i);
+    auto const values = around.a.row_values(i);
+    for (std::size_t e = 0; e < columns.size(); ++e)
+      if (Index const j = here[static_cast<std::size_t>(columns[e])]; j >= 0)
+        row.emplace_back(j, values[e]);
+    std::ranges::sort(row, {}, &std::pair<Index, double>::first);
+    for (auto const& [j, v] : row) out.columns.push_back(j), out.values.push_back(v);
+    out.offsets.push_back(out.entries());
+  }
+  return out;
+}
+
 OperatorPtr<double> product_of(Context& ctx, GlobalRows const& a, Stretches const& rows,
                                Real values) {
   int const me = all_ranks(ctx).rank();

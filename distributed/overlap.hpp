@@ -53,6 +53,11 @@ struct Overlap {
 /// same number. Cost: for each layer a message to and from every neighbour.
 Overlap overlap(Ranks&, GlobalRows const& a, Stretches const& rows, int layers);
 
+/// The rows of A's halo with the columns that are own or halo here, after the rows here with all of
+/// theirs: own + halo rows and columns, in these numbers. Of a square matrix; every rank calls it.
+/// Throws ShapeError on all. Cost: as overlap(), of one layer.
+Csr<double> with_halo_rows(Context&, DistributedMatrix const& a);
+
 /// The square matrix of which each rank has these rows, dealt as `rows`, as an operator; the
 /// entries in the rank's own columns are stored as `values`. Every rank calls it. Throws
 /// MatrixError on all ranks alike where one of them is beyond the range of that type.

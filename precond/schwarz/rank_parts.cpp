@@ -6,6 +6,7 @@
 #include <tcsolve/comm/together.hpp>
 #include <tcsolve/distributed/operator.hpp>
 #include <tcsolve/distributed/ops.hpp>
+#include <tcsolve/distributed/overlap.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
 #include <tcsolve/operators/composite.hpp>
@@ -51,7 +52,7 @@ class OwnedRankParts final : public Preconditioner {
     DistributedMatrix const* const all = matrix_of_all(system);
     bool const overlaps = all != nullptr;
     Csr<double> extended;
-    if (overlaps) extended = all->extended(ctx);
+    if (overlaps) extended = with_halo_rows(ctx, *all);
     std::optional<bool> symmetric = system.symmetric;
     if (!symmetric) {
       bool here = false;

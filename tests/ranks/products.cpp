@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A matrix over ranks against the same matrix in one piece: products, transposes, residuals,
 /// norms, new values; and input that ranks refuse together.
+#include <tcsolve/distributed/overlap.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/kernels/blocks.hpp>
 #include <tcsolve/matrix/csr.hpp>
@@ -198,7 +199,7 @@ TEST_P(Dealt, ALayerOfOverlapHasTheNeighboursRows) {
     Matrix expected(m, m);
     for (Index i = 0; i < m; ++i)
       for (Index j = 0; j < m; ++j) expected(i, j) = A(numbers[i], numbers[j]);
-    EXPECT_EQ(a.extended(ctx), csr(expected));
+    EXPECT_EQ(with_halo_rows(ctx, a), csr(expected));
   });
 }
 
