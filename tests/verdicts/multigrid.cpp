@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Systems whose preconditioner is amg: singular, decoupled, small, hard to coarsen.
 #include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/formats/format.hpp>
 #include <tcsolve/precond/amg/amg.hpp>
 
 #include <tests/verdicts/corpus.hpp>
@@ -101,7 +102,7 @@ std::vector<Case> multigrid_cases() {
     return Case{
         "multigrid_" + name, methods, std::move(make), {converged}, {}, solution, {}, 30, most};
   };
-  return {
+  std::vector<Case> cases{
       solved(
           "grid", symmetric, [] { return regular(grid()); }, 25),
       solved(
@@ -186,7 +187,35 @@ std::vector<Case> multigrid_cases() {
          return p;
        },
        {converged}},
+      solved(
+          "factored", symmetric,
+          [] {
+            AmgParams params{.max_levels = 2};
+            params.coarse = AmgCoarse::direct;
+            return regular(grid(), params);
+          },
+          25),
+      {"multigrid_not_factored",
+       symmetric,
+       [] {
+         AmgParams params{.max_levels = 2};
+         params.coarse = AmgCoarse::direct;
+         return with(neumann(), neumann() * random_column(side * side, 42), params);
+       },
+       {converged}},
   };
+  for (Format const& format : formats()) {
+    std::string const name = format.name;
+    cases.push_back(solved(
+        "in_" + name, "cg bicgstab",
+        [name] {
+          AmgParams params;
+          params.format = name;
+          return regular(grid(), params);
+        },
+        25));
+  }
+  return cases;
 }
 
 }  // namespace tcsolve::test
