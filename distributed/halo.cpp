@@ -39,7 +39,11 @@ Halo::Room& Halo::room(Context& ctx, Index cols) {
   Room& room = at->second;
   if (!is_new) return room;
   auto const width = static_cast<std::size_t>(cols);
-  room.outside = Array<double>(ctx.space(), static_cast<std::size_t>(plan_.halo()) * width);
+  // One at least: where what has come has no address it comes from a peer (Arrived).
+  auto const values = [&](std::size_t rows) {
+    return Array<double>(ctx.space(), std::max<std::size_t>(1, rows * width));
+  };
+  room.outside = values(static_cast<std::size_t>(plan_.halo()));
   if (ctx.communicator().extends_sums() && ctx.device() != nullptr)
     ctx.visit([&]<class On>(On& on) {
       if constexpr (OnDevice<On>) {
@@ -49,7 +53,7 @@ Halo::Room& Halo::room(Context& ctx, Index cols) {
         for (bool const back : {false, true}) room.ways[back] = way_of(on, *room.peers, back);
       }
     });
-  if (!room.peers) room.inside = Array<double>(ctx.space(), plan_.sent.size() * width);
+  if (!room.peers) room.inside = values(plan_.sent.size());
   return room;
 }
 

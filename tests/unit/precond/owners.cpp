@@ -189,7 +189,7 @@ TEST_P(Owners, MakeMOfWhatIsLent) {
   HostMatrix::Loan const loan = lent.host->lend(b.view());
   for (std::string const block :
        {"{type: ilu}", "{type: ic}", "{type: direct, library: eigen}", "{type: spai}",
-        "{type: schwarz}", "{type: block_jacobi}", "{type: normal_ic}", "{type: column_scaling}"}) {
+        "{type: block_jacobi}", "{type: normal_ic}", "{type: column_scaling}"}) {
     SCOPED_TRACE(block);
     EXPECT_EQ(applied(*made(block, lent)->view()), applied(*made(block, system(B))->view()));
   }
