@@ -9,9 +9,8 @@
 ///   update   of new values by `reuse: exact`, the default, by `reuse: pattern` and by `reuse:
 ///            interpolation`, median ms
 ///   parts    of another set-up that waits after each part, ms
-///   cycle    an application by itself, its operations one by one, median us; in a graph, a launch
-///            for each operation; in a graph with passages (solvers/loop/passage.hpp), small levels
-///            in one kernel; and how many launches these are, how often the kernels' blocks wait
+///   cycle    an application by itself, its operations one by one, and as a graph of so many
+///            launches, median us
 ///   solve    with x0 = 0, median ms, and us an iteration; the loop runs as the library chooses
 ///
 /// The smallest matrix is also solved by a loop that is a graph, and by one that is one kernel. A
@@ -34,7 +33,6 @@
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/amg/amg.hpp>
 #include <tcsolve/precond/amg/cycle.hpp>
-#include <tcsolve/solvers/loop/passage.hpp>
 
 #include "clock.hpp"
 #include "measure.hpp"
@@ -115,13 +113,7 @@ void set_up(Context& ctx, bench::Clock& clock, Case const& c, AmgParams params, 
   fill<double>(ctx, r, 1.0);
   double const cycle = clock.median(21, false, [&] { view->apply(ctx, 1, r, 0, z); });
   Recording const launches = ctx.record([&](Context& on) { view->apply(on, 1, r, 0, z); });
-  Recording const fewer = with_passages(ctx, launches);
-  int waits = 0;
-  for (Stretch const& s : passages(launches, small_elements, passage_commands)) {
-    auto const commands = std::span(launches.commands).subspan(s.begin, s.end - s.begin);
-    for (Instruction const& in : passage_program(commands, 132, 512).list) waits += in.barrier;
-  }
-  double const by_launches = in_a_graph(ctx, launches), by_passages = in_a_graph(ctx, fewer);
+  double const as_graph = in_a_graph(ctx, launches);
   auto const update = [&](Preconditioner& of) {
     std::vector<double> updates;
     for (int k = 0; k < 3; ++k)
@@ -140,10 +132,8 @@ void set_up(Context& ctx, bench::Clock& clock, Case const& c, AmgParams params, 
   std::cout << "  set-up " << ms << " ms, " << 1e3 * ms / unit << " units; update " << exact
             << " ms, by pattern " << pattern << " ms, by interpolation " << interpolation
             << " ms; cycle " << cycle << " us, " << cycle / unit << " units, in a graph "
-            << by_launches << " us (" << launches.commands.size() << " launches), with passages "
-            << by_passages << " us (" << fewer.commands.size() << " launches, " << waits
-            << " waits), " << 1e-6 * view->cost(1).bytes << " MB\n    " << view->details()
-            << "\n    ";
+            << as_graph << " us (" << launches.commands.size() << " launches), "
+            << 1e-6 * view->cost(1).bytes << " MB\n    " << view->details() << "\n    ";
   params.timed = true;
   auto const timed = AmgFactory(params).build(ctx, system);
   auto const timed_view = timed->view();
@@ -211,7 +201,7 @@ void measure(Context& ctx, bench::Clock& clock, Case const& c, int repetitions,
   each([&](char const* name, AmgValues value) {
     solve(ctx, c, cat("{type: amg, values: ", name, space, "}"), cg, unit, repetitions);
     set_up(ctx, clock, c, {.values = value}, unit, repetitions);
-    if (c.a.rows <= small_elements)
+    if (c.a.rows <= 1 << 16)
       for (char const* execution : {"graph", "persistent"})
         solve(ctx, c, cat("{type: amg, values: ", name, space, "}"),
               cat("{type: cg, max_iters: 20000, execution: ", execution, "}"), unit, repetitions);

@@ -170,7 +170,8 @@ void spmm_csr(Device& on, T alpha, CsrParts<S> const& cut, T* sums, In<T> x, T b
   };
   if (y.cols == 1) {
     Range<T> const to{alpha, beta, y.data, row_stride(y)};
-    int const of_row = lanes_of_rows(a.entries / a.rows);
+    Offset const mean = a.entries / a.rows;  // half of it, or a quarter, on their way in a lane
+    int const of_row = mean <= 8 ? 2 : mean <= 16 ? 4 : mean <= 48 ? 8 : mean <= 128 ? 16 : 32;
     auto const launch = [&]<int... lanes>(std::integer_sequence<int, lanes...>) {
       unsigned int const most = 16 * on.max_blocks;
       unsigned int const blocks = std::min(blocks_of(std::int64_t{a.rows} * of_row), most);

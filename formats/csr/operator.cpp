@@ -84,8 +84,7 @@ void CsrOperator<T, S>::product(Context& ctx, Side const& side, T alpha, In<T> x
     if (sigma != nullptr) dot<T>(c, x, y, sigma);
   };
   if (x.is_vector() && y.is_vector())
-    ctx.submit_op(CsrMultiply<S, T>{parts.a.rows, alpha, parts.a, x.data, beta, y.data, sigma,
-                                    parts.count > 0},
+    ctx.submit_op(CsrMultiply<S, T>{parts.a.rows, alpha, parts.a, x.data, beta, y.data, sigma},
                   call);
   else
     ctx.submit("csr_multiply", call);

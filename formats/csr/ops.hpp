@@ -14,14 +14,8 @@
 
 namespace tcsolve {
 
-/// Threads of a launch that share a row, where rows have so many entries on the average: half of
-/// it, or a quarter, are on their way in a lane.
-inline int lanes_of_rows(Offset mean) {
-  return mean <= 8 ? 2 : mean <= 16 ? 4 : mean <= 48 ? 8 : mean <= 128 ? 16 : 32;
-}
-
 /// y = alpha A x + beta y, one column of adjacent entries; with sigma also sigma = <x, y>. Outside
-/// of loops and passages that are one kernel the product is spmm_csr (formats/csr/product.hpp).
+/// of persistent loops the product is spmm_csr (formats/csr/product.hpp).
 template <class S, class T>
 struct CsrMultiply {
   static constexpr char const* name = "csr_multiply";
@@ -31,11 +25,9 @@ struct CsrMultiply {
   T const* x;
   T beta;
   T* y;
-  double* sigma;     ///< null: not wanted
-  bool cut = false;  ///< there are rows that a launch adds up in parts
+  double* sigma;  ///< null: not wanted
 
   void const* gathered() const { return x; }
-  int lanes_of_launch() const { return lanes_of_rows(n > 0 ? a.entries / n : 0); }
   int sum_count() const { return sigma != nullptr ? 1 : 0; }
   int lanes(int teams, int threads) const { return lanes_for(n, a.entries, teams, threads); }
   T const** input() { return sigma == nullptr ? &x : nullptr; }

@@ -150,46 +150,6 @@ __device__ double multiply_streamed(CsrMultiply<S, T> const& op, X x, RowShare<T
   return dot;
 }
 
-/// As row_kernel, part_kernel and join_kernel (device.cu) add rows up: one of more than a part's
-/// entries by a warp, part by part, and its parts by their lanes. There is no sum <x, y>.
-template <class S, class T, class Team>
-__device__ void multiply_cut(CsrMultiply<S, T> const& op, RowShare<Team> const& share,
-                             std::int64_t begin, int count) {
-  constexpr Offset length = CsrParts<S>::length;
-  CsrView<S> const& a = op.a;
-  auto const sum_of = [&](Offset first, Offset last, int step) {
-    T sum = T(0);
-    for (Offset e = first; e < last; e += step)
-      sum += T(read_only(a.values + e)) * op.x[a.columns[e]];
-    return sum;
-  };
-  double none = 0;
-  for (int base = share.first_of_warp(); base < count; base += share.stride) {
-    int const i = base + share.in_warp();
-    Offset const from = i < count ? a.offsets[begin + i] : 0,
-                 to = i < count ? a.offsets[begin + i + 1] : 0;
-    bool const mine = i < count && to - from <= length;
-    share.store(op, begin + i, mine, mine ? sum_of(from + share.lane, to, share.lanes) : T(0), T(0),
-                none);
-  }
-  int const lane = static_cast<int>(threadIdx.x % 32);
-  for (int i = static_cast<int>(threadIdx.x / 32); i < count; i += Team::threads / 32) {
-    Offset const from = a.offsets[begin + i], to = a.offsets[begin + i + 1];
-    if (to - from <= length) continue;
-    T sum = T(0);
-    int turn = 0;
-    for (Offset at = from; at < to; at += length, ++turn) {
-      Offset const end = at + length < to ? at + length : to;
-      T const part = warp_sum(sum_of(at + lane, end, 32));
-      if (turn % 32 == lane) sum += part;
-    }
-    sum = warp_sum(sum);
-    if (lane != 0) continue;
-    T& y = op.y[begin + i];
-    y = op.beta == T(0) ? op.alpha * sum : op.alpha * sum + op.beta * y;
-  }
-}
-
 /// The first rows of the team may lie in shared memory.
 template <class S, class T, class Team>
 __device__ void run(CsrMultiply<S, T> const op, Instruction const& in, Frame f, bool stopped,
@@ -197,11 +157,6 @@ __device__ void run(CsrMultiply<S, T> const op, Instruction const& in, Frame f, 
   if (stopped) return;
   RowShare<Team> share(in.lanes);
   int rows = static_cast<int>(team.end - team.begin);
-  if (in.launched != 0 && op.cut) {
-    multiply_cut(op, share, team.begin, rows);
-    __syncthreads();
-    return;
-  }
   int cached = in.cache.capacity > 0 ? team.memory.cached_rows : 0;
   double sigma[1] = {};
   with_gathered(in, op.x, [&](auto x) {

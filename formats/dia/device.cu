@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Products with diagonals: the passes of the operations of formats/dia/ops.hpp on the device.
 ///
-///   grid    tiles of as many rows as a block has threads, or of some times as many; of one column as
+///   grid    tiles of as many rows as a block has threads, or of some times as many; of one column
+///   as
 ///           many blocks as run at once, whose parts of <x, y> the last one adds
 ///   order   many tiles are taken in their order, chunk by chunk, from a counter: blocks that run
 ///           freely drift apart by millions of rows, and what one of them has brought into the L2

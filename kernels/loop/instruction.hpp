@@ -12,10 +12,6 @@ namespace tcsolve {
 
 constexpr int max_sums = 128;  ///< that one exchange of a team carries
 
-/// Elements of an operation, at most, that is one of many in a kernel (solvers/loop/passage.hpp):
-/// so few that a launch takes longer than they do.
-constexpr std::int64_t small_elements = 1 << 16;
-
 /// Rows of a CSR matrix in shared memory, as byte positions in the dynamic part.
 struct RowCache {
   int offsets, columns, values;
@@ -29,7 +25,6 @@ struct Instruction {
   int publish;                              // its sums make the team see what was written
   int lanes;                                // threads that share a row of a product, >= 1
   int alone;                                // its sum stays with the blocks (TeamMemory::held)
-  int launched;                             // rows are added up as by a launch of their own
   std::int64_t n;     // elements that are shared out among the blocks of a grid, in order
   std::int64_t each;  // of a block: whole warps of 32, so that slices stay together
   RowCache cache;

@@ -25,11 +25,11 @@ Plan plan_of(Context& ctx, CsrView<double> const& a, Survey& seen, PlanRequest c
                   : make_plan(seen.most(), request, table);
 }
 
-/// Whether a level of so many rows may take the format. A small one is multiplied by in a kernel of
-/// many operations, of which a launch would take longer than the product
-/// (solvers/loop/passage.hpp).
+/// Whether a level of so many rows may take the format: of few a whole solve is one kernel where
+/// the formats have a form in it.
 bool suits(Context const& ctx, Format const& format, Index rows) {
-  return ctx.device() == nullptr || rows > small_elements || format.can.persistent;
+  constexpr Index few = 1 << 16;
+  return ctx.device() == nullptr || rows > few || format.can.persistent;
 }
 
 /// What a matrix of a level is multiplied for.

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include <tcsolve/core/timed.hpp>
-#include <tcsolve/solvers/loop/passage.hpp>
 #include <tcsolve/solvers/loop/program.hpp>
 
 namespace tcsolve {
@@ -141,10 +140,9 @@ void Loop::capture(Context& ctx) {
   if (graph_ || !ctx.communicator().agree(use_graph_)) return;
   std::string why = "on another rank it cannot be a graph";
   if (use_graph_) try {
-      shortened_ = with_passages(ctx, body_);
       ctx.working_in(captured_, [&] {
         if constexpr (has_cuda)
-          graph_ = cuda::record_while(ctx, shortened_, state(), round_, handle_, why);
+          graph_ = cuda::record_while(ctx, body_, state(), round_, handle_, why);
       });
     } catch (MemoryError const& e) {
       why = cat("no room for its graph; ", e.what());

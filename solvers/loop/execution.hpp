@@ -128,8 +128,7 @@ class Loop {
   static constexpr std::size_t aside_at = sizeof(LoopState) / sizeof(double);
   static constexpr std::size_t history_at = aside_at + aside_doubles;
   Recording body_;
-  Recording shortened_;  // body_ with its passages (passage.hpp), as a graph has it
-  Arena captured_;       // the workspace of what a graph replays
+  Arena captured_;  // the workspace of what a graph replays
   Execution wanted_ = Execution::automatic;
   int round_ = 1;          // steps that a graph repeats at once
   std::int32_t turn_ = 1;  // steps of one kernel before it lets other Contexts in

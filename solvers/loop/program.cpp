@@ -40,7 +40,6 @@ struct Facts {
   int (*lanes)(std::byte const* operands, int teams, int threads);
   double const** (*input)(std::byte* operands);
   bool (*writes)(std::byte const* operands, void const* v);
-  int lanes_of_launch;
 };
 
 template <class V>
@@ -61,13 +60,6 @@ bool may_write(V const& op, void const* v) {
     return true;
 }
 
-template <class V>
-int lanes_of_launch(V const& op) {
-  if constexpr (requires { op.lanes_of_launch(); })
-    return op.lanes_of_launch();
-  else
-    return 1;
-}
 template <class V>
 Facts facts_of(int position, std::byte const* operands) {
   V const& op = *reinterpret_cast<V const*>(operands);
@@ -91,8 +83,7 @@ Facts facts_of(int position, std::byte const* operands) {
               },
           .input = [](std::byte* here) { return Of::input(*reinterpret_cast<V*>(here)); },
           .writes = [](std::byte const* here,
-                       void const* v) { return may_write(*reinterpret_cast<V const*>(here), v); },
-          .lanes_of_launch = lanes_of_launch(op)};
+                       void const* v) { return may_write(*reinterpret_cast<V const*>(here), v); }};
 }
 
 template <class One, class... V>
@@ -271,10 +262,9 @@ int uses(std::vector<Instruction> const& list, void const* v) {
 
 namespace {
 
-template <class T, class List>
-LoopProgram program_of(std::span<Command const> commands, int blocks, int block,
-                       std::span<void* const> own, bool repeats) {
-  Translation<List> made(commands, true);
+template <class T>
+LoopProgram program_of(Recording const& body, int blocks, int block, std::span<void* const> own) {
+  Translation<LoopOps<T>> made(body.commands, true);
   if (made.why.empty() && std::is_same_v<T, double>) made.fold_diagonals(own);
   LoopProgram out;
   out.vectors = real_of<T>;
@@ -287,10 +277,9 @@ LoopProgram program_of(std::span<Command const> commands, int blocks, int block,
     in.each = ((in.n + blocks - 1) / blocks + 31) / 32 * 32;
     out.n = std::max(out.n, in.n);
     out.sums = std::max(out.sums, facts.sums);
-    in.launched = !repeats;
-    in.lanes = repeats ? facts.lanes(in.operands, blocks, block) : facts.lanes_of_launch;
+    in.lanes = facts.lanes(in.operands, blocks, block);
     if (out.table.empty()) out.table = facts.table;
-    if (!repeats || in.op != position_of<CsrMultiply<T, T>>(List{})) continue;
+    if (in.op != position_of<CsrMultiply<T, T>>(LoopOps<T>{})) continue;
     auto const& product = *reinterpret_cast<CsrMultiply<T, T> const*>(in.operands);
     if (values == nullptr) {
       values = product.a.values;
@@ -298,53 +287,19 @@ LoopProgram program_of(std::span<Command const> commands, int blocks, int block,
     }
     in.cache.capacity = product.a.values == values;  // which, the caller decides
   }
-  mark_barriers(made.list, made.effects, repeats);
+  mark_barriers(made.list, made.effects, true);
   out.list = std::move(made.list);
   out.gathered = std::move(made.gathered);
   return out;
 }
 
-/// Of the first type of vectors that the commands have operations for, else of doubles.
-template <template <class> class List>
-LoopProgram program_of(std::span<Command const> commands, int blocks, int block,
-                       std::span<void* const> own, bool repeats) {
-  LoopProgram of_doubles = program_of<double, List<double>>(commands, blocks, block, own, repeats);
-  if (of_doubles.why.empty()) return of_doubles;
-  LoopProgram of_floats = program_of<float, List<float>>(commands, blocks, block, own, repeats);
-  return of_floats.why.empty() ? of_floats : of_doubles;
-}
-
-/// Whether a passage may have the command.
-template <class T>
-bool passes(Command const& command, std::int64_t elements) {
-  std::optional<Facts> const found = find(PassageOps<T>{}, command);
-  return found && !command.alone && found->sums == 0 && found->columns == 1 && found->n > 0 &&
-         found->n <= elements;
-}
-
 }  // namespace
 
 LoopProgram loop_program(Recording const& body, int blocks, int block, std::span<void* const> own) {
-  return program_of<LoopOps>(body.commands, blocks, block, own, true);
-}
-
-LoopProgram passage_program(std::span<Command const> commands, int blocks, int block) {
-  return program_of<PassageOps>(commands, blocks, block, {}, false);
-}
-
-std::vector<Stretch> passages(Recording const& recording, std::int64_t elements,
-                              std::size_t least) {
-  std::vector<Command> const& all = recording.commands;
-  std::vector<Stretch> found;
-  for (std::size_t begin = 0; begin < all.size();) {
-    std::size_t doubles = begin, floats = begin;
-    while (doubles < all.size() && passes<double>(all[doubles], elements)) ++doubles;
-    while (floats < all.size() && passes<float>(all[floats], elements)) ++floats;
-    std::size_t const end = std::max(doubles, floats);
-    if (end - begin >= least) found.push_back({begin, end});
-    begin = std::max(end, begin + 1);
-  }
-  return found;
+  LoopProgram of_doubles = program_of<double>(body, blocks, block, own);
+  if (of_doubles.why.empty()) return of_doubles;
+  LoopProgram of_floats = program_of<float>(body, blocks, block, own);
+  return of_floats.why.empty() ? of_floats : of_doubles;
 }
 
 double cache_share(Recording const& body) {

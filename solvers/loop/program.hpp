@@ -62,9 +62,6 @@ TCSOLVE_HD void pick(int k, F const& f) {
 //
 //     bool writes(void const* v) const;  // whether it may write v, the first element of a vector
 //                                        // that others gather and that is in use; default yes
-//     int lanes_of_launch() const;       // threads that share an element in a launch of its own,
-//     in
-//                                        // which they add it up; default 1
 
 /// How many pointers among the operands equal v.
 int uses(std::vector<Instruction> const&, void const* v);
@@ -93,35 +90,6 @@ struct LoopProgram {
 /// with sums, which has to be one that takes it up (kernels/operation_facts.hpp, `spread`).
 LoopProgram loop_program(Recording const& body, int blocks, int block,
                          std::span<void* const> own = {});
-
-/// What a loop can do that is done element by element, and reads and writes vectors alone: neither
-/// sums nor a stop go from one of them to the next.
-template <class V>
-constexpr bool goes_by_elements = !requires {
-  V::sums;
-}
-&&!OpTraits<V>::prepares && !OpTraits<V>::finishes && !OpTraits<V>::afters &&
-    !OpTraits<V>::always && !OpFacts<V>::spread;
-namespace detail {
-template <class List>
-struct ByElements;
-template <class... V>
-struct ByElements<OpList<V...>> {
-  using type = Join<std::conditional_t<goes_by_elements<V>, OpList<V>, OpList<>>...>;
-};
-}  // namespace detail
-template <class T>
-using PassageOps = typename detail::ByElements<LoopOps<T>>::type;
-
-/// Commands that lie side by side in a recording and run as one kernel (solvers/loop/passage.hpp).
-struct Stretch {
-  std::size_t begin, end;
-};
-/// The longest ones whose operations are in PassageOps<T> for one T, have at most so many elements
-/// each, and are at least so many.
-std::vector<Stretch> passages(Recording const&, std::int64_t elements, std::size_t least);
-/// Of such commands, which are not repeated, with the lanes of launches.
-LoopProgram passage_program(std::span<Command const>, int blocks, int block);
 
 /// How often what the cache holds a step may touch as one kernel: the least of its operations'
 /// (OpFacts::cache_share).
