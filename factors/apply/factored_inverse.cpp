@@ -198,7 +198,7 @@ void FactoredInverse<S>::make_reach(Context& ctx) {
   bool const worth = levels() >= ReachSearch::worth_levels && lower_.view.rows == rows();
   if (ctx.space() == Space::host || !worth) return;
   Offset const entries =
-      joint_ ? (joint_->entries() - rows()) / 2 : factors_->lower.entries();  // if it is symmetric
+      joint_ ? (joint_->entries() - rows()) / 2 : factors_->lower.entries();  // about
   Array<Index> lower_starts, upper_starts;
   auto const graph = [&](Part const& part, LevelSchedule const* levels, Array<Index>& starts) {
     if (levels == nullptr)

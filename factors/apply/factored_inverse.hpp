@@ -32,8 +32,8 @@ namespace tcsolve {
 ///   op      M^T is made of the transposed factors when it is first asked for: where they lie,
 ///           where they are joint
 ///   sparse  of an x with few entries the rows that it reaches alone are visited: on the host
-///           (factors/apply/sparse_solves.hpp), and on a device where the pattern of the factors is
-///           symmetric and has many levels (factors/apply/reach_search.hpp)
+///           (factors/apply/sparse_solves.hpp), and on a device where the factors have many levels
+///           (factors/apply/reach_search.hpp)
 ///
 /// One operator serves one Context at a time: the unknowns lie in it.
 template <class S = double>

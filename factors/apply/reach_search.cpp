@@ -9,14 +9,22 @@ namespace tcsolve {
 std::unique_ptr<ReachSearch> ReachSearch::of(Context& ctx, TriangleGraph const& lower,
                                              TriangleGraph const& upper, Index const* from,
                                              Index worth) {
-  bool const counts = std::max(lower.entries, upper.entries) <= std::numeric_limits<Index>::max();
+  bool const counts = lower.entries + upper.entries <= std::numeric_limits<Index>::max();
   if (lower.rows != upper.rows || lower.levels + upper.levels < worth || !counts) return nullptr;
   std::unique_ptr<ReachSearch> made(new ReachSearch(ctx, lower, upper));
-  bool const symmetric = ctx.visit([&](auto& on) {
-    return prepare_reach(on, ctx.arena(), lower, upper, from, made->lower_.view, made->upper_.view,
-                         made->seeds_);
+  ctx.visit([&](auto& on) {
+    if (prepare_reach(on, ctx.arena(), lower, upper, from, made->lower_.view, made->upper_.view,
+                      made->seeds_))
+      return;
+    auto const own_columns = [&](TriangleGraph const& of, Side& side) {
+      columns_of(on, ctx.arena(), of, side.column_starts, side.needed_by);
+      side.view.begin = OffsetsView(side.column_starts.data());
+      side.view.end = OffsetsView(side.column_starts.data() + 1);
+      side.view.needed_by = side.needed_by.data();
+    };
+    own_columns(lower, made->lower_), own_columns(upper, made->upper_);
   });
-  return symmetric ? std::move(made) : nullptr;
+  return made;
 }
 
 ReachSearch::ReachSearch(Context& ctx, TriangleGraph const& lower, TriangleGraph const& upper) {

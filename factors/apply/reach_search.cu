@@ -12,6 +12,12 @@ bool prepare_reach(Device& device, Arena& arena, TriangleGraph const& lower,
   return reaches::prepare(on, lower, upper, from, of_lower, of_upper, seeds);
 }
 
+void columns_of(Device& device, Arena& arena, TriangleGraph const& t, Array<Index>& starts,
+                Array<Index>& rows) {
+  Converter on(device, arena);
+  reaches::make_columns(on, t, starts, rows);
+}
+
 void find_reach(Device& device, Arena& arena, ReachView const& lower, ReachView const& upper,
                 SeedsView const& seeds, double const* x, std::int64_t stride) {
   SteppingConverter on(device, arena);

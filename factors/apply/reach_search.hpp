@@ -15,8 +15,9 @@
 ///
 /// Column j of L leads to the rows that need y_j (factors/apply/reach.hpp). Factors whose pattern
 /// is symmetric have it as row j of U, and columns of U as rows of L: a search needs no entries of
-/// its own. It pays where it leads to fewer levels; each triangle keeps account of that, in levels
-/// of its schedule, and is searched no more once searches have cost more than they have saved.
+/// its own. Of others the columns are made, 4 bytes an entry. A search pays where it leads to fewer
+/// levels; each triangle keeps account of that, in levels of its schedule, and is searched no more
+/// once searches have cost more than they have saved.
 #pragma once
 
 #include <memory>
@@ -70,11 +71,11 @@ class ReachSearch {
   static constexpr Offset entries_a_level = 128;
   /// Levels of both triangles from which on x is looked at: that takes two small kernels, 5 us,
   /// where a level takes 0.8 us.
-  static constexpr Index worth_levels = 150;
+  static constexpr Index worth_levels = 120;
 
   /// `from`: (rows) the row of x for each of L. Null where solves have fewer levels than `worth`,
-  /// or the pattern is not symmetric. Cost: a binary search for each entry, and a wait; 24 bytes a
-  /// row are kept.
+  /// or there are more than 2^31 - 1 entries. Cost: a binary search for each entry, and a wait; 24
+  /// bytes a row are kept.
   static std::unique_ptr<ReachSearch> of(Context&, TriangleGraph const& lower,
                                          TriangleGraph const& upper, Index const* from,
                                          Index worth = worth_levels);
@@ -99,6 +100,7 @@ class ReachSearch {
   ReachSearch(Context&, TriangleGraph const& lower, TriangleGraph const& upper);
   struct Side {
     Array<Index> places, groups, words;
+    Array<Index> column_starts, needed_by;  // where the pattern is not symmetric
     Array<std::uint64_t> bits;
     ReachView view;
     void make(Context&, TriangleGraph const& of, TriangleGraph const& other, ReachState* state);
@@ -110,16 +112,18 @@ class ReachSearch {
 
 // Written once (factors/apply/reach_search_build.hpp).
 namespace host {
-/// Fills place and level of both, and row_of. Returns false, and fills nothing of use, where the
-/// pattern is not symmetric.
+/// Fills place and level of both, and row_of. Returns whether the pattern is symmetric.
 bool prepare_reach(Host&, Arena&, TriangleGraph const& lower, TriangleGraph const& upper,
                    Index const* from, ReachView const&, ReachView const&, SeedsView const&);
+/// The columns of a triangle: [starts_j, starts_{j+1}) of `rows`, in any order.
+void columns_of(Host&, Arena&, TriangleGraph const&, Array<Index>& starts, Array<Index>& rows);
 void find_reach(Host&, Arena&, ReachView const& lower, ReachView const& upper, SeedsView const&,
                 double const* x, std::int64_t stride);
 }  // namespace host
 namespace cuda {
 bool prepare_reach(Device&, Arena&, TriangleGraph const& lower, TriangleGraph const& upper,
                    Index const* from, ReachView const&, ReachView const&, SeedsView const&);
+void columns_of(Device&, Arena&, TriangleGraph const&, Array<Index>& starts, Array<Index>& rows);
 void find_reach(Device&, Arena&, ReachView const& lower, ReachView const& upper, SeedsView const&,
                 double const* x, std::int64_t stride);
 }  // namespace cuda

@@ -59,21 +59,51 @@ bool prepare(On& on, TriangleGraph const& lower, TriangleGraph const& upper, Ind
   on.clear(differs, 1);
   on.each(lower.rows, SeeSymmetry{lower, upper, differs});
   on.each(lower.rows, SeeSymmetry{upper, lower, differs});
-  Index different = 0;
-  on.read(differs, &different, 1);
-  if (different != 0) return false;
   auto const place = [&](TriangleGraph const& t, ReachView const& r) {
     on.each(t.places, SetPlace{t.row_of, r.place});
     on.each(r.groups, SetLevel{t.starts, t.levels, r.level});
   };
   place(lower, of_lower), place(upper, of_upper);
   on.each(lower.rows, Invert{from, seeds.row_of});
-  return true;
+  Index different = 0;
+  on.read(differs, &different, 1);
+  return different == 0;
+}
+
+struct CountColumns {
+  TriangleGraph t;
+  Index* count;
+  TCSOLVE_HD void operator()(std::int64_t i) const {
+    for (Offset k = t.begin[i]; k < t.end[i]; ++k) atomic_add(count + t.columns[k], 1);
+  }
+};
+struct FillColumns {
+  TriangleGraph t;
+  Index *next, *rows;
+  TCSOLVE_HD void operator()(std::int64_t i) const {
+    for (Offset k = t.begin[i]; k < t.end[i]; ++k)
+      rows[atomic_add(next + t.columns[k], 1)] = static_cast<Index>(i);
+  }
+};
+
+template <class On>
+void make_columns(On& on, TriangleGraph const& t, Array<Index>& starts, Array<Index>& rows) {
+  std::int64_t const n = std::int64_t{t.rows} + 1;
+  auto* const count = on.template take<Index>(n);
+  on.clear(count, n);
+  on.each(t.rows, CountColumns{t, count});
+  starts = Array<Index>(on.space(), static_cast<std::size_t>(n));
+  on.scan(count, starts.data(), n, Plus{});
+  Index entries = 0;
+  on.read(starts.data() + t.rows, &entries, 1);
+  rows = Array<Index>(on.space(), static_cast<std::size_t>(entries));
+  on.each(t.rows, sparse::Copy<Index>{starts.data(), count});
+  on.each(t.rows, FillColumns{t, count, rows.data()});
 }
 
 // ---- for each x ----
 
-/// Rows 32 w to 32 w + 31 of x: those that are not zero become seeds. A NaN is not.
+/// Rows 32 w to 32 w + 31 of x: those that are not zero, as a NaN, become seeds.
 struct Look {
   /// Of 32 elements spread over x, so many that are not zero are not those of few entries. So a
   /// dense x is seen by each warp for itself, and no counter is fought for.
