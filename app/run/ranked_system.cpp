@@ -122,9 +122,6 @@ RowOrder order_of_rows(Csr<double> const& A, RanksConfig const& config,
   return 2 * halo_of(permuted(A.view(), other.order), other.rows) <= halo ? other : given;
 }
 
-namespace {
-
-/// Every rank reads the vectors of a nullspace, in the order of the matrix, which then stays.
 RanksConfig in_order_of_vectors(RunConfig const& run) {
   RanksConfig config = run.ranks;
   if (run.nullspace.files.empty()) return config;
@@ -135,8 +132,6 @@ RanksConfig in_order_of_vectors(RunConfig const& run) {
   config.partition = "rows";
   return config;
 }
-
-}  // namespace
 
 RankedSystem::RankedSystem(Context& ctx, ParsedConfig const& parsed, Problem* problem)
     : ranks_(all_ranks(ctx)) {

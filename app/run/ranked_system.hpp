@@ -22,6 +22,9 @@ struct RowOrder {
 };
 /// Throws ConfigError, or MatrixError, where `ranks.partition` is not for a matrix of that size.
 void check_partition(RanksConfig const&, std::filesystem::path const& file, Index rows, Index cols);
+/// `ranks` of a run. Every rank reads the vectors of a nullspace, in the order of the matrix, which
+/// then stays: throws ConfigError where a partition would change it.
+RanksConfig in_order_of_vectors(RunConfig const&);
 /// By `ranks.partition`; `file`: the one it names. Throws MatrixError for a file that does not name
 /// a part for each row, and every part. Cost: a pass over A, an order or parts where these are
 /// asked for.

@@ -243,7 +243,7 @@ int dry_run(Arguments const& arguments, ParsedConfig parsed, Ranks* ranks) {
   Setting setting(arguments, parsed, ranks);
   ProblemSize const& size = setting.size();
   if (ranks != nullptr)
-    check_partition(parsed.run.ranks, parsed.files.partition, size.rows, size.cols);
+    check_partition(in_order_of_vectors(parsed.run), parsed.files.partition, size.rows, size.cols);
   if (!parsed.ranks_chosen.empty()) setting.context().log(Severity::note, parsed.ranks_chosen);
   warnings_of(setting.solver(), {});  // those that need no matrix
   rehearse(setting.context(), parsed.run, size);
