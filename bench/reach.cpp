@@ -106,8 +106,8 @@ void measure_on_device(std::string const& name, Csr<double> const& a, FillIn fil
   FactorRecipe const recipe{.name = "bench", .symmetric = symmetric, .fill = fill};
   auto const factors = Factorisation(host, a.view(), recipe).factors(host);
   Index const n = a.rows;
-  FactoredInverse<double> M(ctx, factors, plain(n)), in_full(ctx, factors, plain(n));
-  in_full.visit_reaches(false);
+  FactoredInverse<double> const M(ctx, factors, plain(n)),
+      in_full(ctx, factors, plain(n), ReachOnDevice::never);
   std::vector<double> e(static_cast<std::size_t>(n), 0.0);
   Array<double> y(ctx.space(), e.size());
   // The least of some runs: what else the driver does counts little.

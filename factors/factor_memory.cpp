@@ -137,7 +137,8 @@ MemoryNeed factorisation_need(Context const& ctx, FactorRecipe const& recipe, In
       need.host += 4 * places + 24 * n;  // levels, sides
       bool const on_host = !on_device || recipe.solves == TriangularSolves::host;
       (recipe.solves == TriangularSolves::host ? need.host : need.space) += 4 * places + 48 * n;
-      if (!on_host && !fill.by_blocks)  // ReachSearch, and columns where they are not rows
+      bool const searched = recipe.fill == FillIn::complete && !fill.by_blocks;
+      if (!on_host && searched)  // ReachSearch, and columns where they are not rows
         need.space += 24 * n + (fill.lower != fill.upper ? 4 * stored + 8 * n : 0);
       if (!on_host || fill.by_blocks || recipe.values != Real::f64)  // else the factors serve
         (recipe.solves == TriangularSolves::host ? need.host : need.space) +=

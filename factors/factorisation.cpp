@@ -329,7 +329,10 @@ void Factorisation::make_on_host(Context& ctx) {
 /// `factors(ctx)` are those that there are now.
 template <class S, class Factors>
 void Factorisation::make_exact(Context& ctx, Factors const& factors) {
-  auto const made = std::make_shared<FactoredInverse<S>>(ctx, factors(ctx), sides_);
+  // Incomplete factors meet a sparse vector once in a solve, if at all.
+  auto const reaches =
+      recipe_.fill == FillIn::complete ? ReachOnDevice::searched : ReachOnDevice::never;
+  auto const made = std::make_shared<FactoredInverse<S>>(ctx, factors(ctx), sides_, reaches);
   levels_ = made->levels();
   keep(made, [this, factors](Context& c, FactoredInverse<S>& inverse) {
     inverse.update(c, factors(c), sides_);

@@ -50,17 +50,22 @@ void replace(Context& ctx, Array<T>& to, std::vector<T> const& from) {
 }  // namespace
 
 template <class S>
-FactoredInverse<S>::FactoredInverse(Context& ctx, Host factors, TwoSided sides)
+FactoredInverse<S>::FactoredInverse(Context& ctx, Host factors, TwoSided sides,
+                                    ReachOnDevice reaches)
     : LinearOperator<double>(factors->lower.rows, factors->lower.rows),
-      factors_(std::move(factors)) {
+      factors_(std::move(factors)),
+      reaches_(reaches) {
   store(ctx);
   arrange(ctx, std::move(sides));
   replace(ctx, inverse_pivots_, factors_->inverse_pivots);
 }
 
 template <class S>
-FactoredInverse<S>::FactoredInverse(Context& ctx, Joint factors, TwoSided sides)
-    : LinearOperator<double>(factors->rows(), factors->rows()), joint_(std::move(factors)) {
+FactoredInverse<S>::FactoredInverse(Context& ctx, Joint factors, TwoSided sides,
+                                    ReachOnDevice reaches)
+    : LinearOperator<double>(factors->rows(), factors->rows()),
+      joint_(std::move(factors)),
+      reaches_(reaches) {
   if (ctx.space() == Space::host) {
     lower_.order = to_host(ctx, joint_->lower_levels());
     upper_.order = to_host(ctx, joint_->upper_levels());
@@ -196,7 +201,7 @@ void FactoredInverse<S>::arrange(Context& ctx, TwoSided sides) {
 template <class S>
 void FactoredInverse<S>::make_reach(Context& ctx) {
   bool const worth = levels() >= ReachSearch::worth_levels && lower_.view.rows == rows();
-  if (ctx.space() == Space::host || !worth) return;
+  if (ctx.space() == Space::host || reaches_ == ReachOnDevice::never || !worth) return;
   Offset const entries =
       joint_ ? (joint_->entries() - rows()) / 2 : factors_->lower.entries();  // about
   Array<Index> lower_starts, upper_starts;
@@ -338,7 +343,7 @@ void FactoredInverse<S>::solve_column(Context& ctx, double alpha, In<double> x, 
       // The second solve leaves those unknowns alone that it does not begin with.
       if (between != y_.data()) prepare_scratch(on, y_.data(), lower_.view.rows);
       TriangleMask lower, upper;
-      if (reach_ && searches_) {
+      if (reach_) {
         reach_->find(on, ctx.arena(), at.down.source, at.down.stride);
         lower = reach_->lower(), upper = reach_->upper();
       }

@@ -33,7 +33,7 @@ namespace tcsolve {
 ///           where they are joint
 ///   sparse  of an x with few entries the rows that it reaches alone are visited: on the host
 ///           (factors/apply/sparse_solves.hpp), and on a device where the factors have many levels
-///           (factors/apply/reach_search.hpp)
+///           (factors/apply/reach_search.hpp), unless they never are (ReachOnDevice)
 ///
 /// One operator serves one Context at a time: the unknowns lie in it.
 template <class S = double>
@@ -42,8 +42,8 @@ class FactoredInverse final : public LinearOperator<double> {
   using Host = std::shared_ptr<TriangularFactors const>;  ///< copied to a device, or to S
   using Joint = std::shared_ptr<JointFactors const>;      ///< lie there; shared where S = double
   /// Throws MatrixError where a factor's entry is beyond the range of S.
-  FactoredInverse(Context&, Host factors, TwoSided sides);
-  FactoredInverse(Context&, Joint factors, TwoSided sides);
+  FactoredInverse(Context&, Host factors, TwoSided sides, ReachOnDevice = ReachOnDevice::searched);
+  FactoredInverse(Context&, Joint factors, TwoSided sides, ReachOnDevice = ReachOnDevice::searched);
   ~FactoredInverse() override;
   /// Factors of the same patterns with other values; recordings stay valid.
   void update(Context&, Host factors, TwoSided sides);
@@ -59,8 +59,6 @@ class FactoredInverse final : public LinearOperator<double> {
   std::optional<ReachSearch::Found> reached(Context& ctx) const {
     return reach_ ? std::optional(reach_->found(ctx)) : std::nullopt;
   }
-  /// Whether a device searches, for studies: recordings that were made go on as they are.
-  void visit_reaches(bool on) { searches_ = on; }
   Index levels() const { return lower_.levels + upper_.levels; }
 
  private:
@@ -105,7 +103,7 @@ class FactoredInverse final : public LinearOperator<double> {
   mutable Array<double> y_, z_;
   mutable SparseSolves<S> sparse_;      // on the host
   std::unique_ptr<ReachSearch> reach_;  // on a device
-  bool searches_ = true;
+  ReachOnDevice reaches_;
   mutable Array<unsigned> tickets_;
   mutable bool clean_ = false;  // the scratch of a device's solves is as they need it
   mutable std::once_flag transposed_once_;

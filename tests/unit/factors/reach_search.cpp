@@ -275,8 +275,8 @@ void check_solves(Context& ctx, bool symmetric = true) {
   constexpr Index n = 200 + 500 * 12;
   auto factors = chains(200, 500, 12);
   if (!symmetric) factors->upper = chains(200, 500, 12, 2)->upper;
-  FactoredInverse<S> M(ctx, factors, sides(n)), in_full(ctx, factors, sides(n));
-  in_full.visit_reaches(false);
+  FactoredInverse<S> M(ctx, factors, sides(n)),
+      in_full(ctx, factors, sides(n), ReachOnDevice::never);
   bool const device = ctx.space() != Space::host;
   ASSERT_EQ(M.reached(ctx).has_value(), device) << "the host searches in another way";
   std::mt19937 draw(11);
