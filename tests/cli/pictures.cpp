@@ -149,7 +149,7 @@ TEST_F(Pictures, TheReportHoldsEveryKey) {
       "solver: {type: cg}\npreconditioner: {type: jacobi}\noutput: {report: true}\n" +
       on_host);
   ASSERT_EQ(o.code, 0) << o.err;
-  EXPECT_TRUE(has(look(), "auto took fp32: cond("));
+  EXPECT_TRUE(has(look(), "auto took fp32: while the steps"));
   o = solve(
       "problem: {generator: {type: poisson7, n: 6}}\nranks: {count: 2}\n"
       "solver: {type: cg}\npreconditioner: {type: jacobi}\noutput: {report: true}\n" +
