@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/api/transposed_system.hpp>
 
+#include <algorithm>
+#include <bit>
 #include <chrono>
-#include <cstring>
+#include <cstdint>
 #include <utility>
 
 #include <tcsolve/core/timed.hpp>
@@ -27,9 +29,11 @@ bool TransposedSystem::is_symmetric_over_ranks() {
   DistributedMatrix const& A = *of_.ranks();
   if (A.rows() != A.columns()) return false;
   GlobalRows const a = rows_of(ctx_, A), at = transposed(all_ranks(ctx_), a, A.rows(), A.columns());
-  bool const mirrors =
-      a.offsets == at.offsets && a.columns == at.columns &&
-      std::memcmp(a.values.data(), at.values.data(), a.values.size() * sizeof(double)) == 0;
+  auto const same_bits = [](double v, double w) {
+    return std::bit_cast<std::uint64_t>(v) == std::bit_cast<std::uint64_t>(w);
+  };
+  bool const mirrors = a.offsets == at.offsets && a.columns == at.columns &&
+                       std::ranges::equal(a.values, at.values, same_bits);
   return !ctx_.communicator().agree(!mirrors);
 }
 
