@@ -4,6 +4,8 @@
 ///
 ///     void const* gathered() const;  // the vector of which an element reads others' elements
 ///     Index columns() const;         // of its block of vectors; default 1
+///     bool writes(void const* v) const;  // whether it may write v, the first element of a vector
+///                                        // that others gather and that is in use; default yes
 ///     int sum_count() const;         // sums of this one; default V::sums
 ///     static constexpr bool only_sums = true;     // it writes nothing but its sums
 ///     int lanes(int teams, int threads) const;    // threads that share an element; default 1
@@ -54,6 +56,12 @@ struct OpFacts {
       return op.gathered();
     else
       return nullptr;
+  }
+  static bool writes(V const& op, void const* v) {
+    if constexpr (requires { op.writes(v); })
+      return op.writes(v);
+    else
+      return true;
   }
   static Index columns(V const& op) {
     if constexpr (requires { op.columns(); })

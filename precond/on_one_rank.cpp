@@ -11,18 +11,11 @@
 #include <tcsolve/distributed/overlap.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
+#include <tcsolve/operators/column.hpp>
 #include <tcsolve/precond/ranked_inverse.hpp>
 
 namespace tcsolve {
 namespace {
-
-/// Rows [first, first + count) of a block of whole rows.
-template <class T>
-MultiView<T> rows_of_block(MultiView<T> v, Index first, Index count) {
-  v.data += v.offset(first, 0);
-  v.rows = count;
-  return v;
-}
 
 /// `inside`: of all rows, on rank 0; null on the others, whose halo is empty.
 class OnOneRank final : public LinearOperator<double> {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/precond/amg/classical.hpp>
 
-#include <array>
 #include <utility>
 
 #include <tcsolve/precond/amg/ops.hpp>
@@ -38,24 +37,12 @@ CoarsePoints coarse_points_among(Context& ctx, CsrView<double> const& a, std::ui
 }
 
 double positive_share(Context& ctx, CsrView<double> const& a) {
-  Context::Entry const entry(ctx);
-  auto scope = ctx.arena().scope();
-  auto* const there = scope.take<double>(2);
-  submit(ctx, OffDiagonalSigns{a.rows, a, there});
-  std::array<double, 2> found{};
-  copy_bytes(ctx, found.data(), Space::host, there, ctx.space(), sizeof found);
-  auto const [positive, all] = found;
+  auto const [positive, all] = two_sums(ctx, OffDiagonalSigns{a.rows, a, nullptr});
   return all > 0 ? positive / all : 0;
 }
 
 bool varies_as_an_m_matrix(Context& ctx, CsrView<double> const& a) {
-  Context::Entry const entry(ctx);
-  auto scope = ctx.arena().scope();
-  auto* const there = scope.take<double>(2);
-  submit(ctx, DiagonalRange{a.rows, a, there});
-  std::array<double, 2> found{};
-  copy_bytes(ctx, found.data(), Space::host, there, ctx.space(), sizeof found);
-  auto const [largest, least_inverse] = found;
+  auto const [largest, least_inverse] = two_sums(ctx, DiagonalRange{a.rows, a, nullptr});
   constexpr double far = 100;
   return largest * least_inverse >= far && positive_share(ctx, a) <= few_positive;
 }
@@ -65,11 +52,8 @@ double hidden_anisotropy(Context& ctx, CsrView<double> const& a, double theta, d
   auto scope = ctx.arena().scope();
   Out<double> const d = scope.vector<double>(a.rows);
   sparse::diagonal<double>(ctx, a, d);
-  auto* const there = scope.take<double>(2);
-  submit(ctx, WeakInTheirRow{a.rows, a, d.data, theta, strength, there});
-  std::array<double, 2> found{};
-  copy_bytes(ctx, found.data(), Space::host, there, ctx.space(), sizeof found);
-  auto const [weak, all] = found;
+  auto const [weak, all] =
+      two_sums(ctx, WeakInTheirRow{a.rows, a, d.data, theta, strength, nullptr});
   return all > 0 ? weak / all : 0;
 }
 

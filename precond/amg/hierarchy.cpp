@@ -2,7 +2,6 @@
 #include <tcsolve/precond/amg/hierarchy.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include <tcsolve/precond/amg/classical.hpp>
 #include <tcsolve/precond/amg/coarse_inverse.hpp>
 #include <tcsolve/precond/amg/learn.hpp>
+#include <tcsolve/precond/amg/ops.hpp>
 #include <tcsolve/precond/amg/skew_ops.hpp>
 #include <tcsolve/precond/amg/weights.hpp>
 #include <tcsolve/precond/spectrum.hpp>
@@ -73,13 +73,8 @@ constexpr double near_zero = 0.06;
 /// sum |a_ij - a_ji| / sum (|a_ij| + |a_ji|) over i != j. Upwind differences of a convection of c
 /// times a cell's diffusion make c / (2 + c) of a direction. Cost: a search for each entry, a wait.
 double skew_share(Context& ctx, CsrView<double> const& a) {
-  Context::Entry const entry(ctx);
-  auto scope = ctx.arena().scope();
-  auto* const there = scope.take<double>(2);
-  submit(ctx, SkewSizes{a.rows, a, there});
-  std::array<double, 2> found{};
-  copy_bytes(ctx, found.data(), Space::host, there, ctx.space(), sizeof found);
-  return found[1] > 0 ? found[0] / found[1] : 0;
+  auto const [differences, sizes] = two_sums(ctx, SkewSizes{a.rows, a, nullptr});
+  return sizes > 0 ? differences / sizes : 0;
 }
 /// Of c = 2. Where convection is stronger a cycle takes more iterations, and incomplete factors
 /// fewer: unknowns follow each other along the flow.

@@ -3,6 +3,8 @@
 /// products are FP64.
 #pragma once
 
+#include <array>
+
 #include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/kernels/op_list.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
@@ -198,6 +200,18 @@ struct DiagonalRange {
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const { out[0] = sum[0], out[1] = sum[1]; }
 };
+
+/// The two sums, or maxima, that an operation leaves at its `out`. Waits.
+template <class Op>
+std::array<double, 2> two_sums(Context& ctx, Op op) {
+  Context::Entry const entry(ctx);
+  auto scope = ctx.arena().scope();
+  op.out = scope.template take<double>(2);
+  submit(ctx, op);
+  std::array<double, 2> found{};
+  copy_bytes(ctx, found.data(), Space::host, op.out, ctx.space(), sizeof found);
+  return found;
+}
 
 /// The sum of positive off-diagonal entries, and of the sizes of all.
 struct OffDiagonalSigns {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <tcsolve/formats/choose/planner.hpp>
-#include <tcsolve/kernels/loop/instruction.hpp>
 #include <tcsolve/operators/cast.hpp>
 #include <tcsolve/precond/amg/level_scale.hpp>
 #include <tcsolve/precond/amg/ops.hpp>

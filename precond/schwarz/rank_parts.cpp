@@ -9,20 +9,13 @@
 #include <tcsolve/distributed/overlap.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
+#include <tcsolve/operators/column.hpp>
 #include <tcsolve/operators/composite.hpp>
 #include <tcsolve/precond/schwarz/schwarz.hpp>
 #include <tcsolve/precond/smoother.hpp>
 
 namespace tcsolve {
 namespace {
-
-/// Rows [first, first + count) of a block of whole rows.
-template <class T>
-MultiView<T> rows_of(MultiView<T> v, Index first, Index count) {
-  v.data += v.offset(first, 0);
-  v.rows = count;
-  return v;
-}
 
 class OwnedRankParts final : public Preconditioner {
  public:
@@ -142,14 +135,15 @@ void RankParts::do_apply(Context& ctx, double alpha, In<double> x, double beta, 
     return MultiView<double>{h, halo_->size(), cols, cols, Layout::row_major, ctx.space()};
   };
   halo_->begin(ctx, x);
-  copy<double, double>(ctx, x, rows_of(r, 0, own));
+  copy<double, double>(ctx, x, rows_of_block(r, 0, own));
   // r is row-major without gaps, as the halo is.
-  halo_->end(ctx,
-             KeepHalo{std::int64_t{halo_->size()} * cols, {}, rows_of(r, own, halo_->size()).data});
+  halo_->end(
+      ctx,
+      KeepHalo{std::int64_t{halo_->size()} * cols, {}, rows_of_block(r, own, halo_->size()).data});
   alone(ctx, [&] { inside_->apply(ctx, 1.0, r, 0.0, z, op); });
-  axpby<double, double>(ctx, alpha, rows_of(z, 0, own), beta, y);
+  axpby<double, double>(ctx, alpha, rows_of_block(z, 0, own), beta, y);
   if (restricted_) return;
-  copy<double, double>(ctx, rows_of(z, own, halo_->size()), layer(halo_->place(ctx, cols)));
+  copy<double, double>(ctx, rows_of_block(z, own, halo_->size()), layer(halo_->place(ctx, cols)));
   halo_->begin_return(ctx, cols);
   halo_->end_return(ctx, alpha, y);
 }

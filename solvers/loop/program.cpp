@@ -51,15 +51,6 @@ std::uint32_t pointers_of(std::byte const* operands) {
   return words;
 }
 
-// What an operation may tell beside OpFacts (program.hpp), or the defaults.
-template <class V>
-bool may_write(V const& op, void const* v) {
-  if constexpr (requires { op.writes(v); })
-    return op.writes(v);
-  else
-    return true;
-}
-
 template <class V>
 Facts facts_of(int position, std::byte const* operands) {
   V const& op = *reinterpret_cast<V const*>(operands);
@@ -83,7 +74,7 @@ Facts facts_of(int position, std::byte const* operands) {
               },
           .input = [](std::byte* here) { return Of::input(*reinterpret_cast<V*>(here)); },
           .writes = [](std::byte const* here,
-                       void const* v) { return may_write(*reinterpret_cast<V const*>(here), v); }};
+                       void const* v) { return Of::writes(*reinterpret_cast<V const*>(here), v); }};
 }
 
 template <class One, class... V>

@@ -58,11 +58,6 @@ TCSOLVE_HD void pick(int k, F const& f) {
 #undef TCSOLVE_CASE
 }
 
-// Beside the facts of kernels/operation_facts.hpp an operation may tell a program
-//
-//     bool writes(void const* v) const;  // whether it may write v, the first element of a vector
-//                                        // that others gather and that is in use; default yes
-
 /// How many pointers among the operands equal v.
 int uses(std::vector<Instruction> const&, void const* v);
 

@@ -19,6 +19,7 @@
 #include <set>
 
 #include "tests/support/matrices.hpp"
+#include "tests/support/two_sided.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -156,19 +157,6 @@ std::shared_ptr<TriangularFactors> factors(Index n) {
   made->inverse_pivots = random_values(static_cast<std::size_t>(n), 9);
   return made;
 }
-TwoSided sides(Index n) {
-  TwoSided s;
-  std::mt19937 draw(4);
-  s.row.resize(static_cast<std::size_t>(n));
-  std::iota(s.row.begin(), s.row.end(), Index{0});
-  s.column = s.row;
-  std::ranges::shuffle(s.row, draw);
-  std::ranges::shuffle(s.column, draw);
-  s.row_scale = random_values(s.row.size(), 1);
-  s.column_scale = random_values(s.row.size(), 2);
-  return s;
-}
-
 template <class S>
 void check_bits() {
   Context ctx(Backend::host);

@@ -15,6 +15,7 @@
 
 #include "tests/support/each_backend.hpp"
 #include "tests/support/matrices.hpp"
+#include "tests/support/two_sided.hpp"
 
 namespace tcsolve::test {
 namespace {
@@ -41,19 +42,6 @@ std::shared_ptr<TriangularFactors> chains(Index first, Index count, Index others
   for (double& v : made->upper.values) v = value(draw);
   made->inverse_pivots = random_values(static_cast<std::size_t>(L.rows), 9);
   return made;
-}
-
-TwoSided sides(Index n) {
-  TwoSided s;
-  std::mt19937 draw(4);
-  s.row.resize(static_cast<std::size_t>(n));
-  std::iota(s.row.begin(), s.row.end(), Index{0});
-  s.column = s.row;
-  std::ranges::shuffle(s.row, draw);
-  std::ranges::shuffle(s.column, draw);
-  s.row_scale = random_values(s.row.size(), 1);
-  s.column_scale = random_values(s.row.size(), 2);
-  return s;
 }
 
 /// A triangle and its schedule in a Context's space.
