@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_spmspv [REPETITIONS = 50]: y = A x with x and y sparse, in FP64, on a device, at densities
-/// of x from 0.0001 to 1, at random and clustered (the vertices nearest to one, breadth first):
-/// the whole call, beside the best dense product that cuSPARSE has (CSR, sliced ELLPACK, BSR of 2
-/// to 4) and the best of tcsolve's formats. Every result is compared with a sum in long double
-/// before it is timed.
+/// bench_spmspv [REPETITIONS = 50] [MATRIX = all, by its name in the table]: y = A x with x and y
+/// sparse, in FP64, on a device, at densities of x from 0.0001 to 1, at random and clustered (the
+/// vertices nearest to one, breadth first): the whole call, beside the best dense product that
+/// cuSPARSE has (CSR, sliced ELLPACK, BSR of 2 to 4) and the best of tcsolve's formats. Every
+/// result is compared with a sum in long double before it is timed.
 ///
 ///   hot, cold median us; cold: 256 MB are read before
 ///   way       rows: every tile of y is looked at; columns: those that x's tiles lead to;
@@ -37,13 +37,16 @@ using Entries = std::map<Index, double>;
 /// Whether y is A x, structure and values.
 bool right(Csr<double> const& a, Entries const& x, std::vector<Index> const& rows,
            std::vector<double> const& values) {
+  std::vector<double> all(static_cast<std::size_t>(a.cols));
+  std::vector<std::uint8_t> has(all.size());
+  for (auto const& [j, v] : x) all[j] = v, has[j] = 1;
   std::size_t at = 0;
   for (Index i = 0; i < a.rows; ++i) {
     long double sum = 0, size = 0;
     Offset met = 0;
     for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
-      if (auto const j = x.find(a.columns[k]); j != x.end()) {
-        long double const p = static_cast<long double>(a.values[k]) * j->second;
+      if (Index const j = a.columns[k]; has[j] != 0) {
+        long double const p = static_cast<long double>(a.values[k]) * all[j];
         sum += p, size += std::abs(p), ++met;
       }
     if (met == 0) continue;
@@ -66,13 +69,14 @@ std::string_view name_of(SpmspvWay way) {
 
 class Bench {
  public:
-  Bench(Context& ctx, int repetitions)
-      : ctx_(ctx), clock_(*ctx.device()), repetitions_(repetitions) {
+  Bench(Context& ctx, int repetitions, std::string only)
+      : ctx_(ctx), clock_(*ctx.device()), repetitions_(repetitions), only_(std::move(only)) {
     std::cout << "matrix | entries | density | positions | way | tiles of x | of y | hot, us | "
                  "cold, us | gain | least\n---|---|---|---|---|---|---|---|---|---|---\n";
   }
 
   void measure(std::string const& name, Csr<double> const& a) {
+    if (!only_.empty() && name != only_) return;
     auto const A = std::make_shared<CsrOperator<double>>(ctx_, a.view());
     double const theirs = dense_cusparse(a), ours = dense(a, A);
     Dense const dense{theirs, std::min(theirs, ours)};
@@ -164,6 +168,7 @@ class Bench {
   Context& ctx_;
   bench::Clock clock_;
   int repetitions_;
+  std::string only_;
   std::vector<bench::Stored> made_;
 };
 
@@ -180,7 +185,7 @@ int main(int argc, char** argv) {
   Context ctx(Backend::cuda);
   bench::print_device(ctx, repetitions);
   std::cout.precision(4);
-  Bench bench(ctx, repetitions);
+  Bench bench(ctx, repetitions, argc > 2 ? argv[2] : "");
   constexpr auto random = Coefficient::random;
   if (brief) {
     bench.measure("27-point 32^3", generate(Poisson27Params{32, random}));
@@ -189,4 +194,5 @@ int main(int argc, char** argv) {
   bench.measure("27-point 80^3", generate(Poisson27Params{80, random}));
   bench.measure("7-point 128^3", generate(Poisson7Params{128, random}));
   bench.measure("elasticity 48^3", generate(ElasticityParams{48, random}));
+  bench.measure("27-point 160^3", generate(Poisson27Params{160, random}));
 }

@@ -23,6 +23,9 @@
 /// kernel can run - the device has no cooperative launches, or other Contexts compute on it and a
 /// grid might wait for theirs - the host runs the body, each step is a kernel, and value() a copy.
 ///
+/// step_by_step(on, body) makes each step a kernel in any case: for steps of so many elements that
+/// they need all the threads that a multiprocessor can have, where a block of 1024 is half of them.
+///
 /// in_one_block(on, body) gives it to one block of 1024 threads, whose barrier takes a tenth of
 /// that: for steps of a few thousand elements, and inside a captured graph, since nothing waits.
 /// What value() has read the next step may then write: all threads of the block have it.

@@ -3,16 +3,19 @@
 /// products of sparse matrices need beyond kernels/convert.hpp. sparse/host_groups.hpp and
 /// sparse/groups.cuh add to the backend
 ///
-///     on.each_group(n, lanes, bytes, f)   f(group, i) for 0 <= i < n, in any order, by 1 or 32
+///     on.each_group(n, lanes, bytes, f)   f(group, i) for 0 <= i < n, in any order, by 1, 8 or 32
 ///                                         lanes, each of which calls f
 ///     group.lane()  group.lanes()         which of how many: 0 of 1 on the host
 ///     group.sync()                        what the lanes have written is seen by all of them
+///     group.most(n)                       the largest n of the groups that go in step with this
+///                                         one: a loop with a sync() has so many turns
 ///     group.strip<T>(at)                  the list that begins `at` bytes after the beginning of
 ///                                         the group's `bytes`, in shared memory on a device, not
 ///                                         cleared; `at` is a multiple of sizeof(T)
 ///
-/// Parts of a warp are no groups: they leave each other behind in loops of different lengths, and
-/// then run one after another.
+/// Four groups of 8 lanes are a warp, and go in step: were a sync() of eight lanes alone, each
+/// group would go on by itself from there, and one after another. So a sync() is of the warp, and
+/// loops that have one are as long in all four.
 #pragma once
 
 #include <algorithm>
@@ -54,6 +57,7 @@ TCSOLVE_HD void sort_keys(Group const& group, Strip<Index> const& keys, Index n)
   constexpr Index largest = 0x7fffffff;
   Index padded = 1;
   while (padded < n) padded *= 2;
+  padded = group.most(padded);
   for (Index k = n + group.lane(); k < padded; k += group.lanes()) keys[k] = largest;
   for (Index run = 2; run <= padded; run *= 2)
     for (Index apart = run / 2; apart > 0; apart /= 2) {

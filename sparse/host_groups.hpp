@@ -13,6 +13,10 @@ class Group {
   static constexpr int lane() { return 0; }
   static constexpr int lanes() { return 1; }
   static void sync() {}
+  template <class N>
+  static N most(N n) {
+    return n;
+  }
   template <class T>
   sparse::Strip<T> strip(std::size_t at) const {
     return {reinterpret_cast<T*>(scratch_ + at)};

@@ -7,12 +7,14 @@
 ///
 ///     round      greatest_i = the largest word within `distance` of i; its own: it joins;
 ///                a member's: it is out
+///
+/// All rounds are the steps of one loop (kernels/steps.hpp); of few vertices, one kernel.
 #pragma once
 
 #include <cstdint>
 
 #include <tcsolve/kernels/atomics.hpp>
-#include <tcsolve/kernels/convert.hpp>
+#include <tcsolve/kernels/steps.hpp>
 #include <tcsolve/sparse/independent_set.hpp>
 
 namespace tcsolve::sparse {
@@ -87,35 +89,72 @@ struct TakeNumber {
   TCSOLVE_HD void operator()(std::int64_t i) const { numbers[i] = member[i] != 0 ? before[i] : -1; }
 };
 
+/// A pass over the vertices of a round, which begins with nobody known to wait.
+struct FirstPass {
+  Greatest greatest;
+  std::int32_t* waiting;
+  TCSOLVE_HD void operator()(std::int64_t i) const {
+    if (i == 0) *waiting = 0;
+    greatest(i);
+  }
+};
+
+struct Rounds {
+  PatternView a, back;
+  int distance;
+  std::int64_t *word, *near, *farther;
+  std::uint8_t* settled;
+  std::int32_t* waiting;   ///< (2): of a round and the next, which clears it when all have read it
+  Index *member, *before;  ///< (rows + 1)
+  Index* numbers;
+  TCSOLVE_EITHER_SIDE
+  template <class Steps>
+  TCSOLVE_HD void operator()(Steps const& steps) const {
+    std::int64_t const n = a.rows;
+    steps.each(n, LetWait{word, settled});
+    for (int round = 0;; round ^= 1) {
+      std::int32_t* const flag = waiting + round;
+      if (distance > 1) {
+        steps.each(n, FirstPass{{a, back, word, near, nullptr, settled}, flag});
+        steps.each(n, Greatest{a, back, near, farther, word});
+      } else {
+        steps.each(n, FirstPass{{a, back, word, near, word}, flag});
+      }
+      steps.each(n, Join{distance > 1 ? farther : near, word, flag});
+      if (steps.value(flag) == 0) break;
+    }
+    steps.each(n + 1, IsMember{word, a.rows, member});
+    steps.scan(member, before, n + 1);
+    steps.each(n, TakeNumber{member, before, numbers});
+  }
+};
+
 template <class On>
 IndependentSet independent_set(On& on, PatternView const& a, PatternView const& back,
                                int distance) {
   std::int64_t const n = a.rows;
-  auto* const word = on.template take<std::int64_t>(n);
-  auto* const near = on.template take<std::int64_t>(n);
-  auto* const farther = on.template take<std::int64_t>(n);
-  auto* const member = on.template take<Index>(n + 1);
-  auto* const before = on.template take<Index>(n + 1);
-  auto* const settled = on.template take<std::uint8_t>(n);
-  auto* const flag = on.template take<std::int32_t>(1);
-  on.each(n, LetWait{word, settled});
-  for (std::int32_t waiting = n > 0; waiting != 0;) {
-    on.clear(flag, 1);
-    if (distance > 1) {
-      on.each(n, Greatest{a, back, word, near, nullptr, settled});
-      on.each(n, Greatest{a, back, near, farther, word});
-    } else {
-      on.each(n, Greatest{a, back, word, near, word});
-    }
-    on.each(n, Join{distance > 1 ? farther : near, word, flag});
-    on.read(flag, &waiting, 1);
-  }
-  on.each(n + 1, IsMember{word, a.rows, member});
-  on.scan(member, before, n + 1, Plus{});
   IndependentSet set;
   set.numbers = Array<Index>(on.space(), static_cast<std::size_t>(n));
-  on.each(n, TakeNumber{member, before, set.numbers.data()});
-  on.read(before + n, &set.count, 1);
+  if (n == 0) return set;
+  Rounds const rounds{a,
+                      back,
+                      distance,
+                      on.template take<std::int64_t>(n),
+                      on.template take<std::int64_t>(n),
+                      on.template take<std::int64_t>(n),
+                      on.template take<std::uint8_t>(n),
+                      on.template take<std::int32_t>(2),
+                      on.template take<Index>(n + 1),
+                      on.template take<Index>(n + 1),
+                      set.numbers.data()};
+  // Beyond it a grid of a block a multiprocessor, half of what there can be, takes longer for the
+  // passes than launches and looks do.
+  constexpr std::int64_t few = 1 << 18;
+  if (n <= few)
+    cooperate(on, rounds);
+  else
+    step_by_step(on, rounds);
+  on.read(rounds.before + n, &set.count, 1);
   return set;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Independent sets on the host (sparse/independent_set.hpp).
-#include <tcsolve/kernels/host/convert.hpp>
+#include <tcsolve/kernels/host/steps.hpp>
 #include <tcsolve/sparse/independent_set_build.hpp>
 
 namespace tcsolve::host {

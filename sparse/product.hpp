@@ -15,10 +15,10 @@
 /// l u / (1 - l u) sum_k |a_ik b_kj| for l terms (Higham 2002, Accuracy and stability of numerical
 /// algorithms, section 3.1). A NaN or infinity reaches the entries that it is a factor of, alone.
 ///
-/// A row of C is made by a thread, a long one by 32 lanes. Its columns are collected in a hash
-/// table and sorted; its values are added up in such a table. Tables lie in shared memory; a row
-/// has the first of nine sizes that it fits, found from a guess that is checked (Nagasaka, Nukada
-/// and Matsuoka 2017, High-performance and memory-saving sparse general matrix-matrix
+/// A row of C is made by a thread, a longer one by 8 or 32 lanes. Its columns are collected in a
+/// hash table and sorted; its values are added up in such a table. Tables lie in shared memory; a
+/// row has the first of nine sizes that it fits, found from a guess that is checked (Nagasaka,
+/// Nukada and Matsuoka 2017, High-performance and memory-saving sparse general matrix-matrix
 /// multiplication for NVIDIA Pascal GPU). Rows beyond (ProductLimits) are made together: all their
 /// products listed and sorted by row and column (expand, sort, compress: Bell, Dalton and Olson
 /// 2012, Exposing fine-grained parallelism in algebraic multigrid methods), a stretch of bounded
@@ -29,11 +29,11 @@
 /// of blocks, while sums are those of above (product_blocks_build.hpp); what A does not store of
 /// its blocks counts as zero, so that a NaN or infinity reaches other entries of its block too.
 ///
-///   pattern  two or three passes over the products (k, j), 4 bytes each
+///   pattern  one or two passes over the products (k, j), 4 bytes each
 ///   values   one pass over them, 4 + sizeof(T) bytes each, and 4 + sizeof(T) bytes an entry of C
 ///   memory   the pattern and 4 bytes a row
-///   scratch  32 bytes a row; for long rows 28 + sizeof(T) bytes a product of a stretch; on the
-///   host
+///   scratch  40 bytes a row, 8 an entry of A and of B; for long rows 28 + sizeof(T) bytes a
+///   product of a stretch; on the host
 ///            4 bytes a column for each thread, together at most 4 an entry of A (pattern) or C
 ///            (values)
 #pragma once
@@ -53,6 +53,7 @@ struct ProductLimits {
   Offset products = 1 << 22;  ///< of a stretch of rows that are sorted, unless it is one row
   Offset few = 200'000;       ///< so many short rows of one size, or more, have a thread each
   bool places = true;         ///< the host does without tables
+  double keep = 2;            ///< columns for each entry of A and of B, from a count to be sorted
   /// Products for each entry of A that a plan takes on, on the average; 0: any. A few dense rows
   /// make C dense.
   double for_an_entry = 0;

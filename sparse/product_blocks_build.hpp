@@ -125,7 +125,7 @@ void sum_block_rows(On& on, ProductPattern const& made, BlockFactors const& fact
     own.rows += first, own.fits = bytes <= most_scratch;
     on.each_group(count, 32, own.fits ? bytes : Sum::least_bytes(factors.sizes), own);
   };
-  each_size(made.limits, 0, made.begin, [&](int s, int, Offset first, Offset count) {
+  each_size(made.limits, 0, 32, made.begin, [&](int s, int, Offset first, Offset count) {
     of_size(first, count, limit_of(s) - 1);
   });
   Offset const first = made.begin[long_rows];

@@ -14,12 +14,16 @@
 ///
 /// On a device many rows of the first sizes have a thread each: their chains of look-ups are short,
 /// and what hides their latency is other rows. The lanes of a warp share the entries of a larger
-/// one.
+/// one; where rows of B are short, four rows have eight lanes each.
+///
+/// Columns that have been counted are kept as they came, as far as there is room for them
+/// (ProductLimits::keep), so that few are collected once more.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/sparse/groups.hpp>
@@ -34,16 +38,18 @@ constexpr int table_sizes = ProductPattern::sizes;
 /// Sizes whose rows a thread may have, to collect their columns and to add up their values. Beyond
 /// them the tables of the threads that hide each other's latency do not fit a multiprocessor.
 constexpr int pattern_by_threads = 2, values_by_threads = 1;
-/// Tables that the lanes of a warp share are at least of this size.
-constexpr int shared_size = 3;
+/// Up to this size rows may have eight lanes, where a row of B has no more entries on the average.
+constexpr int by_parts = 3, part_lanes = 8;
 constexpr std::uint32_t long_rows = table_sizes, done_rows = table_sizes + 1;
 
 TCSOLVE_HD Index slots_of(int size) { return Index{16} << size; }
-/// A table of this size is given up when it holds so many: where 32 lanes share it each may add one
+/// The least table that so many lanes share.
+TCSOLVE_HD int shared_size(int lanes) { return lanes == 1 ? 0 : lanes <= part_lanes ? 1 : 3; }
+/// A table of this size is given up when it holds so many: each lane that shares it may add one
 /// more before it sees that, and one slot stays empty for searches to end at.
 TCSOLVE_HD Index limit_of(int size) {
   Index const slots = slots_of(size), most = 3 * slots / 4;
-  return size < shared_size || most < slots - 32 ? most : slots - 32;
+  return size < shared_size(32) || most < slots - 32 ? most : slots - 32;
 }
 /// The least size, of `sizes`, for so many columns, of a row of A with so many entries: many of
 /// them are not for one thread.
@@ -55,10 +61,14 @@ TCSOLVE_HD std::uint32_t size_for(Offset columns, Offset factors, int sizes) {
     while (size < pattern_by_threads && size + 1 < sizes) ++size;
   return size < sizes ? static_cast<std::uint32_t>(size) : long_rows;
 }
-/// By so many lanes a row of this size is made, of which there are so many; rows of the sizes below
-/// by_threads may have a thread.
-inline int lanes_for(ProductLimits const& limits, int size, int by_threads, Offset rows) {
-  return size < by_threads && rows >= limits.few ? 1 : 32;
+/// By so many lanes a row of this size is made, of which there are so many, where rows of B have
+/// some `width` entries; rows of the sizes below by_threads may have a thread.
+inline int lanes_for(ProductLimits const& limits, int size, int by_threads, int width,
+                     Offset rows) {
+  constexpr Offset few_parts = 8;  // for one of threads
+  if (size < by_threads && rows >= limits.few) return 1;
+  return size <= by_parts && width <= part_lanes && rows >= limits.few / few_parts ? part_lanes
+                                                                                   : 32;
 }
 
 /// column to an empty slot: -1, else what is there. One lane needs no locked instruction.
@@ -97,14 +107,15 @@ TCSOLVE_HD void each_factor(A const& a, OffsetsView const& b, Index i, F const& 
 template <class Group, class A, class F>
 TCSOLVE_HD void each_factors(Group const& group, A const& a, OffsetsView const& b, Index i,
                              Strip<Stretch> const& staged, F const& f) {
-  Offset const end = a.offsets[i + 1];
+  Offset const begin = a.offsets[i], count = a.offsets[i + 1] - begin;
   int const lane = group.lane(), lanes = group.lanes();
-  for (Offset p = a.offsets[i]; p < end; p += lanes) {
-    int const n = end - p < lanes ? static_cast<int>(end - p) : lanes;
+  for (Offset first = 0, most = group.most(count); first < most; first += lanes) {
+    Offset const left = count > first ? count - first : 0;
+    int const n = left < lanes ? static_cast<int>(left) : lanes;
     group.sync();
-    if (lane < n) staged[lane] = stretch_of(b, a.columns[p + lane]);
+    if (lane < n) staged[lane] = stretch_of(b, a.columns[begin + first + lane]);
     group.sync();
-    f(p, n);
+    f(begin + first, n);
   }
 }
 /// So many lanes go along a row of B together, while others go along the next ones: about as many
@@ -118,20 +129,22 @@ inline int width_for(PatternView const& b) {
 /// The columns of a row of C, each at the slot where a search for it ends. The memory of a group
 /// begins, where it has several lanes, with their stretches and a counter.
 struct Table {
-  static constexpr std::size_t shared_bytes = 32 * sizeof(Stretch) + 16;
   Strip<Stretch> staged;
   Index* count = nullptr;
   Strip<Index> slots;
   int size = 0;
   std::size_t end = 0;  ///< bytes before what follows
 
-  /// Several lanes have no smaller tables than the first of their own.
   TCSOLVE_HD static int size_with(int lanes, int size) {
-    return lanes == 1 || size > shared_size ? size : shared_size;
+    return size > shared_size(lanes) ? size : shared_size(lanes);
+  }
+  /// What several lanes share besides: a stretch each, and a counter.
+  TCSOLVE_HD static std::size_t shared_bytes(int lanes) {
+    return lanes == 1 ? 0 : static_cast<std::size_t>(lanes) * sizeof(Stretch) + 16;
   }
   /// Of a group with `more` bytes for each slot besides.
   static std::size_t bytes(int lanes, int size, std::size_t more) {
-    return (lanes == 1 ? 0 : shared_bytes) +
+    return shared_bytes(lanes) +
            static_cast<std::size_t>(slots_of(size_with(lanes, size))) * (sizeof(Index) + more);
   }
   /// After `before` bytes for each slot.
@@ -145,8 +158,9 @@ struct Table {
     at += all * sizeof(Index);
     if (group.lanes() > 1) {
       made.staged = group.template strip<Stretch>(at);
-      made.count = &group.template strip<Index>(at + 32 * sizeof(Stretch))[0];
-      at += shared_bytes;
+      made.count = &group.template strip<Index>(at + static_cast<std::size_t>(group.lanes()) *
+                                                         sizeof(Stretch))[0];
+      at += shared_bytes(group.lanes());
     }
     made.end = at;
     return made;
@@ -236,10 +250,11 @@ struct WeighRow {
   PatternView a, b;
   ProductLimits limits;
   std::uint32_t* size;
-  Index* columns;  ///< of the row of C; so far none
+  Index* columns;       ///< of the row of C; so far none
+  Index const** lists;  ///< of those that are kept; so far none
   TCSOLVE_HD void take(std::int64_t i, Offset all) const {
     Offset const factors = a.offsets[i + 1] - a.offsets[i];
-    columns[i] = 0;
+    columns[i] = 0, lists[i] = nullptr;
     Offset const most = all < b.cols ? all : Offset{b.cols};
     // Several products make a column of C, as a rule: a try with an eighth of them is cheap.
     constexpr Offset small = 47;
@@ -258,15 +273,36 @@ struct WeighRow {
   }
 };
 
+/// Lists of columns of rows that have been counted, each with room for all that its table holds.
+struct KeptColumns {
+  Index const** lists;  ///< (rows) null where the row's is not kept
+  Index* memory;
+  Offset room;
+
+  /// For so many rows that go to tables of this size; null where there is no room.
+  Index* take(int size, Offset rows) {
+    Offset const all = rows * limit_of(size);
+    if (all > room) return nullptr;
+    room -= all;
+    return std::exchange(memory, memory + all);
+  }
+};
+
 struct CountColumns {
   Collect collect;
   Index const* rows;
   Index* columns;
+  Index* kept;  ///< (rows, limit_of(size)) or null
+  Index const** lists;
   template <class Group>
   TCSOLVE_HD void operator()(Group const& group, std::int64_t at) const {
-    Index const i = rows[at];
-    Index const count = collect(group, Table::of(group, collect.size, 0), i, [](Index, Index) {});
-    if (group.lane() == 0) columns[i] = count;
+    Index const i = rows[at], limit = limit_of(collect.size);
+    Index* const list = kept != nullptr ? kept + at * limit : nullptr;
+    Index const count =
+        collect(group, Table::of(group, collect.size, 0), i, [&](Index k, Index column) {
+          if (list != nullptr && k < limit) list[k] = column;
+        });
+    if (group.lane() == 0) columns[i] = count, lists[i] = count < limit ? list : nullptr;
   }
 };
 
@@ -336,27 +372,36 @@ std::array<Offset, table_sizes + 2> order_rows(On& on, std::uint32_t const* size
 struct FillColumns {
   Collect collect;
   Index const* rows;
+  Index const* const* lists;
   OffsetsView offsets;
   Index* columns;
   template <class Group>
   TCSOLVE_HD void operator()(Group const& group, std::int64_t at) const {
     Index const i = rows[at];
-    Table const table = Table::of(group, collect.size, sizeof(Index));
-    auto const list = group.template strip<Index>(0);
-    Index const count = collect(group, table, i, [&](Index k, Index column) { list[k] = column; });
-    sort_keys(group, list, count);
     Offset const begin = offsets[i];
+    auto const count = static_cast<Index>(offsets[std::int64_t{i} + 1] - begin);
+    auto const list = group.template strip<Index>(0);
+    Index const* const kept = lists[i];
+    // Groups that go in step collect if one of them has to.
+    if (group.most(kept == nullptr ? 1 : 0) == 0) {
+      for (Index k = group.lane(); k < count; k += group.lanes()) list[k] = kept[k];
+    } else {
+      Table const table = Table::of(group, collect.size, sizeof(Index));
+      collect(group, table, i, [&](Index k, Index column) { list[k] = column; });
+    }
+    sort_keys(group, list, count);
     for (Index k = group.lane(); k < count; k += group.lanes()) columns[begin + k] = list[k];
   }
 };
 
 /// f(size, lanes, first, count) for the rows in each size of table; those below by_threads may have
-/// a thread.
+/// a thread, and where rows of B have some `width` entries some have a part of a warp.
 template <class Begin, class F>
-void each_size(ProductLimits const& limits, int by_threads, Begin const& begin, F const& f) {
+void each_size(ProductLimits const& limits, int by_threads, int width, Begin const& begin,
+               F const& f) {
   for (int s = 0; s < limits.sizes; ++s)
     if (Offset const count = begin[s + 1] - begin[s]; count > 0)
-      f(s, lanes_for(limits, s, by_threads, count), begin[s], count);
+      f(s, lanes_for(limits, s, by_threads, width, count), begin[s], count);
 }
 
 /// fresh() makes a backend whose workspace ends with it.
@@ -371,6 +416,8 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, Pattern
   auto* const length = on.template take<Offset>(n + 1);
   auto* const offsets = on.template take<Offset>(n + 1);
   auto* const again = on.template take<std::int32_t>(1);
+  auto const room = static_cast<Offset>(limits.keep * double(a.entries + b.entries));
+  KeptColumns kept{on.template take<Index const*>(n), on.template take<Index>(room), room};
   ProductPattern made;
   made.limits = limits;
   made.order = Array<Index>(on.space(), static_cast<std::size_t>(n));
@@ -378,7 +425,7 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, Pattern
   int const width = width_for(b);
 
   constexpr Offset walked_by_one = 64;
-  WeighRow const weigh{a, b, limits, size, columns};
+  WeighRow const weigh{a, b, limits, size, columns, kept.lists};
   if (a.entries <= walked_by_one * n)
     on.each(n, weigh);
   else
@@ -387,11 +434,18 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, Pattern
     auto sorting = fresh();
     auto const begin = order_rows(sorting, size, key, n, order);
     on.clear(again, 1);
-    each_size(limits, pattern_by_threads, begin, [&](int s, int lanes, Offset first, Offset count) {
-      in_stretches(on, limits.cancel, count, lanes, Table::bytes(lanes, s, 0), [&](Offset from) {
-        return CountColumns{{a, b, s, width}, order + first + from, columns};
-      });
-    });
+    each_size(limits, pattern_by_threads, width, begin,
+              [&](int s, int lanes, Offset first, Offset count) {
+                Index* const lists = kept.take(s, count);
+                in_stretches(on, limits.cancel, count, lanes, Table::bytes(lanes, s, 0),
+                             [&](Offset from) {
+                               return CountColumns{{a, b, s, width},
+                                                   order + first + from,
+                                                   columns,
+                                                   lists ? lists + from * limit_of(s) : nullptr,
+                                                   kept.lists};
+                             });
+              });
     on.each(n, TryLarger{limits.sizes, columns, size, again});
     on.read(again, &more, 1);
     if (more == 0)
@@ -407,13 +461,14 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, Pattern
   auto sorting = fresh();
   made.begin = order_rows(sorting, size, key, n, order);
   Index* const to = made.pattern.columns.data();
-  each_size(
-      limits, pattern_by_threads, made.begin, [&](int s, int lanes, Offset first, Offset count) {
-        std::size_t const bytes = Table::bytes(lanes, s, sizeof(Index));
-        in_stretches(on, limits.cancel, count, lanes, bytes, [&](Offset from) {
-          return FillColumns{{a, b, s, width}, order + first + from, made.pattern.offsets(), to};
-        });
-      });
+  each_size(limits, pattern_by_threads, width, made.begin,
+            [&](int s, int lanes, Offset first, Offset count) {
+              std::size_t const bytes = Table::bytes(lanes, s, sizeof(Index));
+              in_stretches(on, limits.cancel, count, lanes, bytes, [&](Offset from) {
+                return FillColumns{
+                    {a, b, s, width}, order + first + from, kept.lists, made.pattern.offsets(), to};
+              });
+            });
   fill_long_rows(fresh,
                  LongRows(sorting, a, b, order + made.begin[long_rows],
                           made.begin[done_rows] - made.begin[long_rows]),
@@ -439,13 +494,14 @@ struct SumRow {
     int const at_once = group.lanes() < width ? 1 : group.lanes() / width,
               step = group.lanes() / at_once, mine = group.lane() / step;
     each_factors(group, a, b.offsets, i, table.staged, [&](Offset p, int n) {
-      for (int m = 0; m < n; m += at_once) {
+      int const most = group.most(n);
+      for (int m = 0; m < most; m += at_once) {
         Stretch const row = m + mine < n ? table.staged[m + mine] : Stretch{0, 0};
         Offset q = row.begin + group.lane() % step;
         bool const has = q < row.end;
         T const factor = has ? a.values[p + m + mine] : T(0), first = has ? b.values[q] : T(0);
         Index const slot = has ? table.slot_with(b.columns[q]) : 0;
-        for (int turn = 0; turn < at_once && m + turn < n; ++turn) {
+        for (int turn = 0; turn < at_once && m + turn < most; ++turn) {
           if (turn == mine && has) {
             add(sum[slot], factor, first);
             for (q += step; q < row.end; q += step)
@@ -486,7 +542,7 @@ void product_values(Fresh const& fresh, ProductPattern const& made, CsrView<T> c
   auto on = fresh();
   PatternView const pattern = made.pattern.view();
   int const width = width_for(b);
-  each_size(made.limits, values_by_threads, made.begin,
+  each_size(made.limits, values_by_threads, width, made.begin,
             [&](int s, int lanes, Offset first, Offset count) {
               on.each_group(count, lanes, Table::bytes(lanes, s, sizeof(T)),
                             SumRow<T>{a, b, s, width, pattern, made.order.data() + first, c});

@@ -9,7 +9,8 @@
 namespace tcsolve::cuda {
 
 /// A device's memory that is given back and taken again: cudaMalloc takes 30 us and more, whatever
-/// the size, which is longer than most steps of a conversion. It keeps up to a 64th of the memory.
+/// the size, which is longer than most steps of a conversion. Beside what is in use it keeps up to
+/// a 64th of the memory.
 class Pool {
  public:
   explicit Pool(int ordinal) {
@@ -25,8 +26,8 @@ class Pool {
       pool_ = nullptr;
       return;
     }
-    auto keep = static_cast<std::uint64_t>(total / 64);
-    cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &keep);
+    spare_ = total / 64;
+    keep_spare();
     // Memory that another stream has released and may still use is not waited for.
     int wait = 0;
     cudaMemPoolSetAttribute(pool_, cudaMemPoolReuseAllowInternalDependencies, &wait);
@@ -37,10 +38,14 @@ class Pool {
     if (pool_ == nullptr) return cudaMalloc(p, bytes);
     if (auto code = cudaMallocFromPoolAsync(p, bytes, pool_, stream); code != cudaSuccess)
       return code;
+    keep_spare();
     return cudaStreamSynchronize(stream);
   }
   cudaError_t put(void* p, cudaStream_t stream) {
-    return pool_ == nullptr ? cudaFree(p) : cudaFreeAsync(p, stream);
+    if (pool_ == nullptr) return cudaFree(p);
+    cudaError_t const code = cudaFreeAsync(p, stream);
+    keep_spare();
+    return code;
   }
   /// What is kept and not in use goes back to the device.
   cudaError_t trim() { return pool_ == nullptr ? cudaSuccess : cudaMemPoolTrimTo(pool_, 0); }
@@ -59,8 +64,18 @@ class Pool {
   }
 
  private:
+  /// The driver's threshold is of all that the pool holds, so that memory in use counts: were it
+  /// the spare memory alone, a system beyond it would have each list of a conversion mapped anew.
+  void keep_spare() {
+    std::uint64_t used = 0;
+    if (cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemCurrent, &used) != cudaSuccess)
+      cudaGetLastError();
+    std::uint64_t held = used + spare_;
+    cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &held);
+  }
   cudaMemPool_t pool_ = nullptr;
   cudaStream_t stream_ = nullptr;  // of memory that belongs to no Device
+  std::size_t spare_ = 0;          // bytes
 };
 
 /// Created at the first call and never destroyed, since an Array that holds memory of the pool may

@@ -208,9 +208,14 @@ bool cooperate_in_one_kernel(SteppingConverter& on, Body const& body) {
   return true;
 }
 
+/// A kernel a step.
+template <class Body>
+void step_by_step(SteppingConverter& on, Body const& body) {
+  body(LaunchedSteps(on));
+}
 template <class Body>
 void cooperate(SteppingConverter& on, Body const& body) {
-  if (!cooperate_in_one_kernel(on, body)) body(LaunchedSteps(on));
+  if (!cooperate_in_one_kernel(on, body)) step_by_step(on, body);
 }
 
 /// One block of threads, for little work: no wait, and any graph may hold it.

@@ -33,6 +33,10 @@ void cooperate(Converter& on, Body const& body) {
   body(Steps(on));
 }
 template <class Body>
+void step_by_step(Converter& on, Body const& body) {
+  cooperate(on, body);
+}
+template <class Body>
 void in_one_block(Converter& on, Body const& body) {
   cooperate(on, body);
 }

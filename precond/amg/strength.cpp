@@ -52,7 +52,8 @@ bool same_couplings(Context& ctx, CsrView<double> const& a, Index block, double 
 }
 
 Index natural_node_size(Context& ctx, CsrView<double> const& a) {
-  constexpr double full = 0.8, hopeless = 0.5;
+  // Nodes of one unknown fill half of the blocks of two: a row and the next one are neighbours.
+  constexpr double full = 0.8, hopeless = 0.65;
   constexpr Index part = 60 * 64;  // whole nodes of every size
   for (Index block = 6; block > 1; --block) {
     if (a.rows % block != 0 || a.rows == 0) continue;

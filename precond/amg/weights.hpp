@@ -43,6 +43,10 @@ class RowWeights final : public LinearOperator<double> {
                 Op) const override {
     submit(ctx, Multiply<double>{y.size(), alpha, w_, x, beta, y});
   }
+  void do_apply_dot(Context& ctx, double alpha, In<double> x, Out<double> y,
+                    double* sigma) const override {
+    submit(ctx, MultiplyDot<double>{y.rows, alpha, w_, x.data, y.data, sigma});
+  }
   double const* w_;
 };
 

@@ -8,6 +8,7 @@
 #include <tcsolve/sparse/product_build.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <barrier>
 #include <numeric>
 #include <random>
@@ -19,13 +20,31 @@
 namespace tcsolve::test {
 namespace {
 
+/// Groups that go in step: a barrier, and the largest of what their lanes say.
+struct InStep {
+  explicit InStep(int lanes) : barrier(lanes) {}
+  std::barrier<> barrier;
+  std::atomic<std::int64_t> most = 0;
+};
+
 class Threads {
  public:
-  Threads(int lane, int lanes, std::barrier<>& all, std::byte* scratch)
+  Threads(int lane, int lanes, InStep& all, std::byte* scratch)
       : lane_(lane), lanes_(lanes), all_(&all), scratch_(scratch) {}
   int lane() const { return lane_; }
   int lanes() const { return lanes_; }
-  void sync() const { all_->arrive_and_wait(); }
+  void sync() const { all_->barrier.arrive_and_wait(); }
+  template <class N>
+  N most(N n) const {
+    std::int64_t seen = all_->most.load();
+    while (seen < n && !all_->most.compare_exchange_weak(seen, n)) {}
+    sync();
+    auto const all = static_cast<N>(all_->most.load());
+    sync();
+    all_->most = 0;
+    sync();
+    return all;
+  }
   template <class T>
   sparse::Strip<T> strip(std::size_t at) const {
     return {reinterpret_cast<T*>(scratch_ + at)};
@@ -33,30 +52,35 @@ class Threads {
 
  private:
   int lane_, lanes_;
-  std::barrier<>* all_;
+  InStep* all_;
   std::byte* scratch_;
 };
 
+/// So many groups of so many lanes go in step.
 class ThreadConverter : public host::Converter {
  public:
-  ThreadConverter(Arena& arena, int lanes) : Converter(arena), lanes_(lanes) {}
+  ThreadConverter(Arena& arena, int lanes, int groups = 1)
+      : Converter(arena), lanes_(lanes), groups_(groups) {}
   template <class F>
   void each_group(std::int64_t n, int, std::size_t bytes, F const& f) {
     EXPECT_LE(bytes, sparse::most_scratch);
-    std::vector<double> scratch(bytes / sizeof(double) + 1, -7);
-    std::barrier all(lanes_);
-    std::vector<std::jthread> threads;
-    for (int lane = 0; lane < lanes_; ++lane)
-      threads.emplace_back([&, lane] {
-        for (std::int64_t i = 0; i < n; ++i) {
-          f(Threads(lane, lanes_, all, reinterpret_cast<std::byte*>(scratch.data())), i);
-          all.arrive_and_wait();
-        }
-      });
+    for (std::int64_t first = 0; first < n; first += groups_) {
+      auto const here = static_cast<int>(std::min<std::int64_t>(groups_, n - first));
+      std::vector<std::vector<double>> scratch(here,
+                                               std::vector<double>(bytes / sizeof(double) + 1, -7));
+      InStep all(here * lanes_);
+      std::vector<std::jthread> threads;
+      for (int g = 0; g < here; ++g)
+        for (int lane = 0; lane < lanes_; ++lane)
+          threads.emplace_back([&, g, lane] {
+            f(Threads(lane, lanes_, all, reinterpret_cast<std::byte*>(scratch[g].data())),
+              first + g);
+          });
+    }
   }
 
  private:
-  int lanes_;
+  int lanes_, groups_;
 };
 
 TEST(SparseGroups, KeysAreSorted) {
@@ -77,7 +101,9 @@ TEST(SparseGroups, KeysAreSorted) {
       }
 }
 
-/// By four lanes as by one, in tables of several sizes, some of which are too small at first.
+/// By four lanes as by one, in tables of several sizes, some of which are too small at first; by
+/// groups alone and by three in step, whose rows are of different lengths; with columns kept from
+/// the count, and without room for them.
 TEST(SparseGroups, ProductsOfSeveralLanesAreThoseOfOne) {
   Context ctx(Backend::host);
   std::vector<std::pair<Csr<double>, Csr<double>>> list{
@@ -92,14 +118,17 @@ TEST(SparseGroups, ProductsOfSeveralLanesAreThoseOfOne) {
     sparse::Product const one(ctx, a.view(), b.view());
     std::vector<double> wanted(static_cast<std::size_t>(one.pattern().entries));
     one.values(ctx, a.view(), b.view(), wanted.data());
-    auto const fresh = [&] { return ThreadConverter(ctx.arena(), 4); };
-    sparse::ProductPattern const made =
-        sparse::product_pattern(fresh, PatternView(a.view()), PatternView(b.view()), {});
-    std::vector<double> values(wanted.size(), -1);
-    ASSERT_EQ(made.pattern.entries, one.pattern().entries);
-    sparse::product_values(fresh, made, a.view(), b.view(), values.data());
-    EXPECT_EQ(to_host(ctx, made.pattern.with<double>(values.data())),
-              to_host(ctx, one.pattern().with<double>(wanted.data())));
+    for (int const groups : {1, 3})
+      for (bool const keep : {true, false}) {
+        auto const fresh = [&] { return ThreadConverter(ctx.arena(), 4, groups); };
+        sparse::ProductPattern const made = sparse::product_pattern(
+            fresh, PatternView(a.view()), PatternView(b.view()), {.keep = keep ? 2.0 : 0.0});
+        std::vector<double> values(wanted.size(), -1);
+        ASSERT_EQ(made.pattern.entries, one.pattern().entries);
+        sparse::product_values(fresh, made, a.view(), b.view(), values.data());
+        EXPECT_EQ(to_host(ctx, made.pattern.with<double>(values.data())),
+                  to_host(ctx, one.pattern().with<double>(wanted.data())));
+      }
   }
 }
 

@@ -117,9 +117,10 @@ TYPED_TEST(SparseProduct, DoesNotDependOnLimits) {
     for (ProductLimits const& limits :
          {ProductLimits{.sizes = 0, .products = 1000}, ProductLimits{.sizes = 0, .products = 1},
           ProductLimits{.sizes = 1, .products = 1 << 20}, ProductLimits{.sizes = 4, .row = 5},
-          ProductLimits{.sizes = 2, .few = 0}, ProductLimits{.few = 0}, ProductLimits{}}) {
-      SCOPED_TRACE(
-          cat(limits.sizes, " sizes, ", limits.row, ", ", limits.products, ", ", limits.few));
+          ProductLimits{.sizes = 2, .few = 0}, ProductLimits{.few = 0},
+          ProductLimits{.few = 0, .keep = 0}, ProductLimits{.few = 100}, ProductLimits{}}) {
+      SCOPED_TRACE(cat(limits.sizes, " sizes, ", limits.row, ", ", limits.products, ", ",
+                       limits.few, ", ", limits.keep));
       expect_same(by_plan(this->ctx(), as<T>(a), as<T>(b), limits), wanted);
       ProductLimits tabled = limits;
       tabled.places = false;
