@@ -4,13 +4,8 @@
 ///
 ///   columns  8, 16 and 32 at a time, in FP32 64 too, where x and y are row-major and aligned;
 ///            remaining columns, and other layouts, 16 at a time by the same kernel with strides
-///   mma      m16n8k8.tf32 for FP32, m8n8k4.f64 for FP64, the operands swapped (section 3.4): x^T
-///            is the left one, with 16 or 8 columns of x as its rows, the block the right one
-///
-///                left: x^T             right: block^T          sums
-///                rows  columns of x    rows  its columns       rows     columns of x
-///                cols  rows of x       cols  its rows          columns  rows of y
-///
+///            (columns.cuh)
+///   mma      the operands swapped, x^T the left one and the block the right one (unit.cuh)
 ///   lanes    lane l, g = l / 4, t = l % 4, has row g of a block, columns 2 t and 2 t + 1, whose
 ///            values are neighbours; of x the rows of these two, `width` columns; the sums of rows
 ///            2 t and 2 t + 1 of y and the same columns
@@ -29,8 +24,10 @@
 ///            registers and the window's rows of X, mostly read by the product, are near. Saved are
 ///            the 128 bytes a row that gram() reads, for 1024 a thread block
 #include <tcsolve/core/cuda/device.hpp>
+#include <tcsolve/formats/bittcf/columns.cuh>
 #include <tcsolve/formats/bittcf/gram.cuh>
 #include <tcsolve/formats/bittcf/ops.hpp>
+#include <tcsolve/formats/bittcf/unit.cuh>
 #include <tcsolve/kernels/cuda/execute.cuh>
 #include <tcsolve/kernels/cuda/warp_sums.cuh>
 #include <tcsolve/kernels/value_pairs.hpp>
@@ -63,181 +60,6 @@ __device__ S decoded(Raw<S> raw) {
   memcpy(&value, &raw, sizeof value);
   return value;
 }
-
-/// The matrix unit for vectors of T: the operands that it takes, and its product
-/// sum[row][column] += value[k] x[k][column] of `width` columns and both rows of a lane.
-template <class T>
-struct Unit;
-
-template <>
-struct Unit<float> {
-  using Value = std::uint32_t;
-  static constexpr int widest = 8;  ///< columns of a lane
-  static constexpr int ahead(int width) { return width <= 2 ? 4 : width == 4 ? 3 : 2; }
-
-  /// To nearest. Ties go to even where that is one instruction, away from zero where it is three
-  /// either way.
-  __device__ static std::uint32_t rounded(float v) {
-    std::uint32_t bits;
-#if __CUDA_ARCH__ >= 900
-    asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(bits) : "f"(v));
-#else
-    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(v));
-#endif
-    return bits;
-  }
-  template <class S>
-  __device__ static Value value(S v) {
-    if constexpr (sizeof(S) == 2)
-      return __float_as_uint(float(v));  // a TF32 number as it is
-    else
-      return rounded(v);
-  }
-  template <int width>
-  __device__ static void multiply(float (&sum)[2][width], Value const (&v)[2],
-                                  float const (&x)[2][width]) {
-    if constexpr (width == 1) {
-      float unused[2] = {};
-      mma(sum[0][0], sum[1][0], unused[0], unused[1], rounded(x[0][0]), 0, rounded(x[1][0]), 0, v);
-    } else {
-#pragma unroll
-      for (int j = 0; j < width; j += 2)
-        mma(sum[0][j], sum[1][j], sum[0][j + 1], sum[1][j + 1], rounded(x[0][j]),
-            rounded(x[0][j + 1]), rounded(x[1][j]), rounded(x[1][j + 1]), v);
-    }
-  }
-
- private:
-  /// Sums of rows g and g + 8 of the left operand with columns 2 t and 2 t + 1 of the right one.
-  __device__ static void mma(float& c0, float& c1, float& c2, float& c3, std::uint32_t a0,
-                             std::uint32_t a1, std::uint32_t a2, std::uint32_t a3,
-                             Value const (&b)[2]) {
-    asm volatile(
-        "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3},{%4,%5,%6,%7},{%8,%9},"
-        "{%0,%1,%2,%3};"
-        : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
-        : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b[0]), "r"(b[1]));
-  }
-};
-
-template <>
-struct Unit<double> {
-  using Value = double;
-  static constexpr int widest = 4;
-  static constexpr int ahead(int width) { return width == 1 ? 4 : width == 2 ? 2 : 1; }
-
-  template <class S>
-  __device__ static Value value(S v) {
-    return double(v);
-  }
-  template <int width>
-  __device__ static void multiply(double (&sum)[2][width], Value const (&v)[2],
-                                  double const (&x)[2][width]) {
-#pragma unroll
-    for (int k = 0; k < 2; ++k)
-#pragma unroll
-      for (int j = 0; j < width; ++j)
-        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1},{%2},{%3},{%0,%1};"
-                     : "+d"(sum[0][j]), "+d"(sum[1][j])
-                     : "d"(x[k][j]), "d"(v[k]));
-  }
-};
-
-/// 8 `width_` columns of x and y, row-major and aligned to what a lane loads. A lane has runs of 16
-/// bytes, or less where it has no more in all, the first in run g, the next eight runs further: so
-/// each load of eight lanes is one run, without gaps.
-template <class T, int width_>
-struct Adjacent {
-  static constexpr int width = width_, columns = 8 * width;
-  static constexpr bool exchanged = width * sizeof(T) >= 16;
-  T const* x;
-  T* y;
-  std::uint32_t stepx, stepy;  ///< bytes from row to row
-  T alpha, beta;
-  /// The columns of lanes g, of row i of x.
-  __device__ void row(Index i, int g, T (&v)[width]) const {
-    load(reinterpret_cast<std::byte const*>(x + run * g) + far(i, stepx), v);
-  }
-  __device__ void write(Index i, int g, T const (&sum)[width]) const {
-    auto* const to = reinterpret_cast<std::byte*>(y + run * g) + far(i, stepy);
-    T v[width];
-#pragma unroll
-    for (int j = 0; j < width; ++j) v[j] = alpha * sum[j];
-    if (beta != T(0)) {
-      T before[width];
-      load(to, before);
-#pragma unroll
-      for (int j = 0; j < width; ++j) v[j] += beta * before[j];
-    }
-    // Written once: x is what should stay in the caches.
-    each_run([&](int q) { __stcs(word(to, q), packed(v, q)); });
-  }
-  /// The same columns of rows that are these columns alone.
-  __device__ static void load_own(T const* row, int g, T (&v)[width]) {
-    load(reinterpret_cast<std::byte const*>(row + run * g), v);
-  }
-  __device__ static void store_own(T* row, int g, T const (&v)[width]) {
-    auto* const to = reinterpret_cast<std::byte*>(row + run * g);
-    each_run([&](int q) { *word(to, q) = packed(v, q); });
-  }
-
- private:
-  static constexpr int most = 16 / sizeof(T), run = width < most ? width : most;
-  static constexpr int bytes = run * sizeof(T);
-  using Word = std::conditional_t<bytes == 16, int4, std::conditional_t<bytes == 8, int2, int>>;
-  template <class F>
-  __device__ static void each_run(F const& f) {
-#pragma unroll
-    for (int q = 0; q < width / run; ++q) f(q);
-  }
-  __device__ static Word* word(std::byte* p, int q) { return reinterpret_cast<Word*>(p) + 8 * q; }
-  __device__ static Word const* word(std::byte const* p, int q) {
-    return reinterpret_cast<Word const*>(p) + 8 * q;
-  }
-  __device__ static Word packed(T const (&v)[width], int q) {
-    Word w;
-    memcpy(&w, v + run * q, sizeof w);
-    return w;
-  }
-  __device__ static void load(std::byte const* from, T (&v)[width]) {
-    each_run([&](int q) {
-      Word const w = *word(from, q);
-      memcpy(v + run * q, &w, sizeof w);
-    });
-  }
-  /// One instruction, which the product of signed numbers is not.
-  __device__ static std::uint64_t far(Index i, std::uint32_t step) {
-    return std::uint64_t{static_cast<std::uint32_t>(i)} * step;
-  }
-};
-
-/// Up to 16 columns of any layout.
-template <class T>
-struct Strided {
-  static constexpr int width = 2, columns = 16;
-  static constexpr bool exchanged = false;
-  T const* x;
-  T* y;
-  std::int64_t x_row, x_column, y_row, y_column;
-  int count;
-  T alpha, beta;
-  __device__ void row(Index i, int g, T (&v)[width]) const {
-#pragma unroll
-    for (int e = 0; e < width; ++e) {
-      int const j = width * g + e;
-      v[e] = j < count ? x[i * x_row + j * x_column] : T(0);
-    }
-  }
-  __device__ void write(Index i, int g, T const (&sum)[width]) const {
-#pragma unroll
-    for (int e = 0; e < width; ++e) {
-      int const j = width * g + e;
-      if (j >= count) return;
-      T& out = y[i * y_row + j * y_column];
-      out = beta == T(0) ? alpha * sum[e] : alpha * sum[e] + beta * out;
-    }
-  }
-};
 
 /// Where the entries of a lane are in a bitmap: columns 2 t and 2 t + 1 of row g.
 struct Place {
