@@ -62,14 +62,16 @@ auto RecipeList::entries_by(Context& ctx, MatrixFacts f) -> Entries {
             cat("auto: rows of A are from ", figure_text(f.least_row), " to ",
                 figure_text(f.largest_row), " in size; each is to be met (baseline: rows)"));
   bool const on_device = ctx.space() != Space::host;
+  bool const direct_first =
+      on_device && direct_comes_first(f) && !ctx.communicator().agree(!cudss().there);
   std::vector<Recipe> list;
   if (!parts_.chooses_method)
     list = recipes_for(f, on_device, parts_.method->needs(), rates_);
   else if (!parts_.chooses_preconditioner)
     list = recipes_with(f, *parts_.preconditioner);
   else
-    list = recipes(f, on_device, on_device && direct_comes_first(f) && cudss().there, rates_);
-  if (ranks_) list = for_ranks(std::move(list));
+    list = recipes(f, on_device, direct_first, rates_);
+  if (ranks_) list = for_ranks(std::move(list), f, ctx.communicator().ranks(), on_device);
   auto const* const chooser = dynamic_cast<AutoKeys const*>(parts_.method.get());
   bool const accepted = chooser != nullptr && chooser->accepts_least_squares();
   Entries entries;

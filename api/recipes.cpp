@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/api/recipes.hpp>
 
-#include <tcsolve/comm/together.hpp>
-#include <tcsolve/precond/over_ranks.hpp>
-
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
 #include <utility>
 
+#include <tcsolve/comm/together.hpp>
 #include <tcsolve/configs/schema/print.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/distributed/overlap.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
+#include <tcsolve/precond/on_one_rank.hpp>
 
 namespace tcsolve {
 namespace {
@@ -24,6 +23,8 @@ constexpr char const* threshold_ic = "{type: ic, drop_tolerance: 0.01, complete_
 constexpr char const* direct = "{type: direct}";
 constexpr char const* amg = "{type: amg, elliptic: true}";
 constexpr char const* jacobi = "{type: jacobi}";
+constexpr char const* cg = "{type: cg}";
+constexpr char const* one_sum_cg = "{type: chronopoulos_gear}";
 constexpr char const* gmres = "{type: gmres, restart: 50}";
 constexpr Patience a_digit{.steps = 50, .gain = 0.1};  // a restart of gmres
 constexpr char const *lsmr = "{type: lsmr}", *column_scaling = "{type: column_scaling}";
@@ -55,6 +56,11 @@ constexpr Offset many_entries = 200000;
 constexpr Index many_rows = 60000;
 /// Entries of a row below which incomplete factors take the host less.
 constexpr Offset long_row = 10;
+
+/// Rows of a rank below which a device waits longer for the second sum of cg than the form with one
+/// takes for its seven more passes (solvers/pipelined_cg): over two H200 a sum takes 3 us
+/// (docs/results/two-gpus.md), and these passes as long for so many rows, at 4 TB/s.
+constexpr Index few_rows_a_rank = 200000;
 
 /// Iterations with jacobi that a device makes in a twentieth of the time in which the host makes an
 /// incomplete factorisation: both grow with the entries (docs/internals/factorisations.md).
@@ -197,10 +203,17 @@ MatrixFacts matrix_facts(Context& ctx, DistributedMatrix const& a) {
   return f;
 }
 
-std::vector<Recipe> for_ranks(std::vector<Recipe> list) {
-  std::erase_if(list, [](Recipe const& r) {
-    return r.complete || r.least_squares || r.preconditioner == amg;
+std::vector<Recipe> for_ranks(std::vector<Recipe> list, MatrixFacts const& f, int ranks,
+                              bool on_device) {
+  std::erase_if(list, [&](Recipe const& r) {
+    return r.least_squares || r.preconditioner == amg ||
+           (r.preconditioner == direct && f.rows > most_gathered_rows);
   });
+  // Two stretches of jacobi without a hierarchy between them are one, the second.
+  auto const same = [](Recipe const& a, Recipe const& b) {
+    return a.solver == b.solver && a.preconditioner == b.preconditioner;
+  };
+  list.erase(list.begin(), std::unique(list.rbegin(), list.rend(), same).base());
   for (Recipe& r : list) {
     if (r.preconditioner.empty()) continue;
     auto const& registry = solver_registries().preconditioners;
@@ -208,6 +221,12 @@ std::vector<Recipe> for_ranks(std::vector<Recipe> list) {
       r.preconditioner =
           cat("{type: schwarz, parts: ranks, overlap: 1, inside: ", r.preconditioner, "}");
     r.incomplete = false;  // another one costs what this one did
+  }
+  bool const sums_dominate = on_device && f.rows / ranks < few_rows_a_rank;
+  if (sums_dominate && !list.empty() && list.front().solver == cg &&
+      list.front().preconditioner == jacobi) {
+    list.front().solver = one_sum_cg;
+    list.front().reason += ", and ranks wait for one sum an iteration";
   }
   return list;
 }
@@ -267,7 +286,7 @@ std::vector<Recipe> recipes(MatrixFacts const& f, bool on_device, bool direct_fi
   if (!f.square())
     return {{lsmr, column_scaling, "the matrix is not square: least squares", false, 100000}};
   std::vector<Recipe> list;
-  if (f.symmetric && f.positive_diagonal()) add_definite(list, "{type: cg}", f, on_device);
+  if (f.symmetric && f.positive_diagonal()) add_definite(list, cg, f, on_device);
   if (!f.symmetric) add_cheap(list, "{type: bicgstab}", f, on_device, rates);
   add_general(list, gmres, "{type: bicgstab}", f, square_reason(f), direct_first);
   // In exact arithmetic it ends after as many iterations as there are rows.

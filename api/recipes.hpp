@@ -77,8 +77,10 @@ double seconds_of_incomplete(MatrixFacts const&, double made, Recipe const& next
 std::vector<Recipe> recipes(MatrixFacts const&, bool on_device, bool direct_first = false,
                             FactorRates const& rates = {});
 /// Those of them that several ranks have: a preconditioner of one rank is what each has inside
-/// schwarz, and products with A^T, complete factors and amg are left out.
-std::vector<Recipe> for_ranks(std::vector<Recipe> list);
+/// schwarz. Products with A^T and amg are left out, and so are complete factors of more rows than
+/// one rank gathers. Where sums dominate, cg that begins with jacobi is the form with one sum.
+std::vector<Recipe> for_ranks(std::vector<Recipe> list, MatrixFacts const&, int ranks,
+                              bool on_device);
 /// Preconditioners for a method that has been chosen already, and methods for a preconditioner.
 std::vector<Recipe> recipes_for(MatrixFacts const&, bool on_device, SolverNeeds const& needs,
                                 FactorRates const& rates = {});

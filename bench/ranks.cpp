@@ -4,7 +4,9 @@
 /// Whole solves by ranks, threads of this process with a device each (or a share of the
 /// processors), beside one. BACKEND: host, cuda, or one: the first device for all ranks, joined by
 /// mpi. Rows are dealt as they come, random coefficients, b = ones, a true
-/// residual of 1e-8. Ranks run their loop as EXECUTION says, the one rank as it is quickest.
+/// residual of 1e-8. poisson7_252 has twice the rows of poisson7_200: on two ranks beside that on
+/// one it says what twice the system takes on twice the devices. Ranks run their loop as EXECUTION
+/// says, the one rank as it is quickest.
 ///
 ///   us      an iteration: seconds of the solve on the slowest rank / iterations, the median
 ///   threads on the host, where each rank has one thread: us of one rank with as many threads as
@@ -160,7 +162,11 @@ int main(int count, char** words) try {
        [] { return generate(Poisson27Params{.n = 64, .coefficient = random}); }},
       {"poisson27_96", "cg",
        [] { return generate(Poisson27Params{.n = 96, .coefficient = random}); }},
+      {"poisson27_96", "chronopoulos_gear",
+       [] { return generate(Poisson27Params{.n = 96, .coefficient = random}); }},
       {"elasticity_56", "cg",
+       [] { return generate(ElasticityParams{.n = 56, .coefficient = random}); }},
+      {"elasticity_56", "chronopoulos_gear",
        [] { return generate(ElasticityParams{.n = 56, .coefficient = random}); }},
       {"poisson7_160", "cg",
        [] { return generate(Poisson7Params{.n = 160, .coefficient = random}); }},
@@ -168,6 +174,8 @@ int main(int count, char** words) try {
        [] { return generate(Poisson7Params{.n = 160, .coefficient = random}); }},
       {"poisson7_200", "cg",
        [] { return generate(Poisson7Params{.n = 200, .coefficient = random}); }},
+      {"poisson7_252", "cg",
+       [] { return generate(Poisson7Params{.n = 252, .coefficient = random}); }},
       {"poisson7_256", "cg",
        [] { return generate(Poisson7Params{.n = 256, .coefficient = random}); }}};
   std::cout

@@ -72,7 +72,7 @@ TEST(ChoicesOnAHost, TakeAHierarchyWhereJacobiIsSlow) {
   EXPECT_EQ(place(recipes_for(general, false, {})), 1);
   general.negative_diagonal = 1;
   EXPECT_EQ(place(recipes(general, false)), -1);
-  EXPECT_EQ(place(for_ranks(list)), -1);
+  EXPECT_EQ(place(for_ranks(list, large, 2, false)), -1);
 }
 
 /// On a device it is for larger ones, and where it is refused or gains little, jacobi goes on.
@@ -91,6 +91,65 @@ TEST(ChoicesOnADevice, TakeAHierarchyBetweenTwoStretchesOfJacobi) {
   std::vector<Recipe> const smaller = recipes(f, true);
   EXPECT_EQ(smaller[0].patience.steps, 0);
   EXPECT_EQ(smaller[1].preconditioner.find("amg"), std::string::npos);
+}
+
+std::vector<std::string> preconditioners_of(std::vector<Recipe> const& list) {
+  std::vector<std::string> names;
+  for (Recipe const& r : list) names.push_back(r.preconditioner);
+  return names;
+}
+
+/// Factors of one rank's rows are what each has inside schwarz; complete ones are of all rows.
+TEST(ChoicesOverRanks, AreThoseThatRanksHave) {
+  std::string const parts = "{type: schwarz, parts: ranks, overlap: 1, inside: ";
+  MatrixFacts f{.rows = 50000, .cols = 50000, .entries = 350000, .symmetric = true};
+  EXPECT_THAT(preconditioners_of(for_ranks(recipes(f, false), f, 2, false)),
+              testing::ElementsAre(
+                  "{type: jacobi}", parts + "{type: ic, drop_tolerance: 0.01, complete_below: 5}}",
+                  "{type: direct}", "{type: jacobi}",
+                  parts + "{type: ilu, drop_tolerance: 0.1, complete_below: 8}}",
+                  parts + "{type: ilu, drop_tolerance: 0.01}}",
+                  parts + "{type: ilu, drop_tolerance: 1e-4, fill_factor: 40}}", "{type: direct}"));
+  f.rows = f.cols = 2000001;
+  for (std::string const& M : preconditioners_of(for_ranks(recipes(f, false), f, 2, false)))
+    EXPECT_NE(M, "{type: direct}") << "one rank gathers fewer rows";
+  f.rows = f.cols = 2000000;
+  EXPECT_EQ(std::ranges::count(preconditioners_of(for_ranks(recipes(f, false), f, 2, false)),
+                               "{type: direct}"),
+            2);
+}
+
+/// Where there is no hierarchy, a device makes the two stretches of jacobi as one: the second,
+/// which has all iterations.
+TEST(ChoicesOverRanks, HaveOneStretchOfJacobi) {
+  MatrixFacts const f{.rows = 50000, .cols = 50000, .entries = 350000, .symmetric = true};
+  std::vector<Recipe> const one = recipes(f, true), list = for_ranks(one, f, 2, true);
+  ASSERT_EQ(one[2].preconditioner, "{type: jacobi}");
+  EXPECT_EQ(list[0].preconditioner, "{type: jacobi}");
+  EXPECT_EQ(list[0].patience.steps, 0);
+  EXPECT_EQ(list[0].window, one[2].window);
+  EXPECT_THAT(list[1].preconditioner, testing::HasSubstr("inside: {type: ic"));
+}
+
+/// On devices, whose sums take longer than passes over few rows.
+TEST(ChoicesOverRanks, WaitForOneSumWhereSumsDominate) {
+  MatrixFacts f{.rows = 300000, .cols = 300000, .entries = 2000000, .symmetric = true};
+  auto const first = [&](int ranks, bool on_device) {
+    return for_ranks(recipes(f, on_device), f, ranks, on_device).front();
+  };
+  EXPECT_EQ(first(2, true).solver, "{type: chronopoulos_gear}");
+  EXPECT_EQ(first(2, true).preconditioner, "{type: jacobi}");
+  EXPECT_THAT(first(2, true).reason, testing::EndsWith("one sum an iteration"));
+  EXPECT_EQ(first(2, false).solver, "{type: cg}");
+  f.rows = f.cols = 400000;
+  EXPECT_EQ(first(2, true).solver, "{type: cg}");
+  EXPECT_EQ(first(4, true).solver, "{type: chronopoulos_gear}");
+  std::vector<Recipe> const list = for_ranks(recipes(f, true), f, 4, true);
+  for (std::size_t k = 1; k < list.size(); ++k)
+    EXPECT_NE(list[k].solver, "{type: chronopoulos_gear}") << "what fails goes on with cg";
+  f.symmetric = false;
+  f.dominant_rows = f.rows;
+  EXPECT_EQ(first(4, true).solver, "{type: bicgstab}");
 }
 
 /// Of small systems an incomplete factor takes longer than all iterations with jacobi, unless these
