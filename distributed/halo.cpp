@@ -93,13 +93,16 @@ void Halo::end_messages(Context& ctx) {
   });
 }
 
-void Halo::begin(Context& ctx, In<double> x) {
+template <class T>
+void Halo::begin(Context& ctx, In<T> x) {
   Room& to = *(open_ = &room(ctx, x.cols));
   auto const n = static_cast<std::int64_t>(plan_.sent.size()) * x.cols;
-  if (to.peers) return submit(ctx, SendRows{n, sent_.data(), x, to.ways[false].out});
-  submit(ctx, PackRows{n, sent_.data(), x, to.inside.data()});
+  if (to.peers) return submit(ctx, SendRows<T>{n, sent_.data(), x, to.ways[false].out});
+  submit(ctx, PackRows<T>{n, sent_.data(), x, to.inside.data()});
   begin_messages(ctx, to, x.cols, false);
 }
+template void Halo::begin(Context&, In<double>);
+template void Halo::begin(Context&, In<float>);
 
 template <class Op>
 void Halo::arrive(Context& ctx, Op op, bool back) {
@@ -111,7 +114,8 @@ void Halo::arrive(Context& ctx, Op op, bool back) {
   }
   submit(ctx, op);
 }
-template void Halo::arrive(Context&, AddOuterRows, bool);
+template void Halo::arrive(Context&, AddOuterRows<double>, bool);
+template void Halo::arrive(Context&, AddOuterRows<float>, bool);
 template void Halo::arrive(Context&, AddOuterRowsDot, bool);
 template void Halo::arrive(Context&, OuterResidual, bool);
 template void Halo::arrive(Context&, KeepHalo, bool);
@@ -123,12 +127,16 @@ void Halo::begin_return(Context& ctx, Index cols) {
   if (!of.peers) return begin_messages(ctx, of, cols, true);
   Out<double> const halo{of.outside.data(), plan_.halo(), cols, cols,
                          Layout::row_major, ctx.space()};
-  submit(ctx, SendRows{halo.size(), nullptr, In<double>(halo), of.ways[true].out});
+  submit(ctx, SendRows<double>{halo.size(), nullptr, In<double>(halo), of.ways[true].out});
 }
 
-void Halo::end_return(Context& ctx, double alpha, Out<double> y) {
+template <class T>
+void Halo::end_return(Context& ctx, double alpha, Out<T> y) {
   auto const n = static_cast<std::int64_t>(targets_.size()) * y.cols;
-  arrive(ctx, AddReturned{n, alpha, targets_.data(), starts_.data(), places_.data(), {}, y}, true);
+  arrive(ctx, AddReturned<T>{n, alpha, targets_.data(), starts_.data(), places_.data(), {}, y},
+         true);
 }
+template void Halo::end_return(Context&, double, Out<double>);
+template void Halo::end_return(Context&, double, Out<float>);
 
 }  // namespace tcsolve

@@ -33,8 +33,10 @@ class Halo {
   bool is_operations() const { return rooms_.at(1).peers != nullptr; }
   /// Whether it never waits for the host, so that a graph may hold it.
   bool is_capturable() const { return capturable_; }
-  /// Blocks of any number of columns, in the Context's space; the halo is row-major, without gaps.
-  void begin(Context&, In<double> x);
+  /// Blocks of any number of columns, in the Context's space; the halo is FP64 whatever T is, and
+  /// row-major, without gaps.
+  template <class T>
+  void begin(Context&, In<T> x);
   /// Submits op, whose h is the halo that has come: on devices it waits for it, and reads it where
   /// the neighbours have stored it. Of AddOuterRows, AddOuterRowsDot, OuterResidual and KeepHalo.
   template <class Op>
@@ -44,7 +46,8 @@ class Halo {
   /// Where h is to be written for begin_return(): halo() rows, row-major.
   double* place(Context&, Index cols);
   void begin_return(Context&, Index cols);
-  void end_return(Context&, double alpha, Out<double> y);
+  template <class T>
+  void end_return(Context&, double alpha, Out<T> y);
   /// Bytes that leave this rank with a vector.
   double bytes_sent() const { return 8.0 * static_cast<double>(plan_.sent.size()); }
 

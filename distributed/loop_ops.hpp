@@ -10,7 +10,7 @@ namespace tcsolve::loop_rooms {
 struct distributed {
   template <class T>
   using Loop = std::conditional_t<std::is_same_v<T, double>,
-                                  OpList<SendRows, AddOuterRows, AddOuterRowsDot>, OpList<>>;
+                                  OpList<SendRows<T>, AddOuterRows<T>, AddOuterRowsDot>, OpList<>>;
   using Batch = OpList<>;
 };
 

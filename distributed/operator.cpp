@@ -7,6 +7,7 @@
 #include <tcsolve/distributed/ops.hpp>
 #include <tcsolve/kernels/operation_facts.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
+#include <tcsolve/operators/cast.hpp>
 
 namespace tcsolve {
 namespace {
@@ -44,11 +45,12 @@ void OuterPart::take(Context& ctx) {
   }
 }
 
-void OuterPart::add(Context& ctx, double alpha, Out<double> y) {
+template <class T>
+void OuterPart::add(Context& ctx, double alpha, Out<T> y) {
   CsrView<double> const& a = outer_->view();
-  halo_.end(
-      ctx,
-      AddOuterRows{std::int64_t{a.rows} * y.cols << shift_, alpha, a, rows_.data(), shift_, {}, y});
+  halo_.end(ctx,
+            AddOuterRows<T>{
+                std::int64_t{a.rows} * y.cols << shift_, alpha, a, rows_.data(), shift_, {}, y});
 }
 
 void OuterPart::add_dot(Context& ctx, double alpha, In<double> x, Out<double> y, double const* own,
@@ -66,9 +68,10 @@ void OuterPart::add_dot(Context& ctx, double alpha, In<double> x, Out<double> y,
                                  sigma});
 }
 
-void OuterPart::transposed(Context& ctx, In<double> x, double* h) const {
+template <class T>
+void OuterPart::transposed(Context& ctx, In<T> x, double* h) const {
   CsrView<double> const& at = transposed_->view();
-  submit(ctx, OuterTransposed{std::int64_t{at.rows} * x.cols, at, x, h});
+  submit(ctx, OuterTransposed<T>{std::int64_t{at.rows} * x.cols, at, x, h});
 }
 
 void OuterPart::residual(Context& ctx, ResidualVectors const& v) {
@@ -76,27 +79,29 @@ void OuterPart::residual(Context& ctx, ResidualVectors const& v) {
   halo_.end(ctx, OuterResidual{a.rows, a, rows_.data(), {}, v});
 }
 
-DistributedOperator::DistributedOperator(OperatorPtr<double> own, std::shared_ptr<OuterPart> outer)
-    : LinearOperator<double>(own->rows(), own->cols()),
-      own_(std::move(own)),
-      outer_(std::move(outer)) {
+template <class T>
+RankedProduct<T>::RankedProduct(OperatorPtr<T> own, std::shared_ptr<OuterPart> outer)
+    : LinearOperator<T>(own->rows(), own->cols()), own_(std::move(own)), outer_(std::move(outer)) {
   if (own_->cols() != outer_->halo().plan().own)
     throw ShapeError(cat(own_->name(), " has ", own_->cols(), " columns, the rank has ",
                          outer_->halo().plan().own));
 }
 
-void DistributedOperator::prepare(Context& ctx, Op op) const {
+template <class T>
+void RankedProduct<T>::prepare(Context& ctx, Op op) const {
   alone(ctx, [&] { own_->prepare(ctx, op); });
 }
 
-Traits DistributedOperator::traits() const {
+template <class T>
+Traits RankedProduct<T>::traits() const {
   Traits traits = own_->traits();
   traits.capturable = traits.capturable && outer_->halo().is_capturable();
   traits.operations = outer_->halo().is_operations();
   return traits;
 }
 
-Cost DistributedOperator::cost(Index k) const {
+template <class T>
+Cost RankedProduct<T>::cost(Index k) const {
   Cost cost = own_->cost(k);
   auto const entries = static_cast<double>(matrix().outer().entries());
   cost.flops += 2 * entries * k;
@@ -104,19 +109,28 @@ Cost DistributedOperator::cost(Index k) const {
   return cost;
 }
 
-void DistributedOperator::do_apply(Context& ctx, double alpha, In<double> x, double beta,
-                                   Out<double> y, Op op) const {
+template <class T>
+void RankedProduct<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
   Halo& halo = outer_->halo();
   if (op == Op::none) {
-    halo.begin(ctx, x);
+    halo.begin<T>(ctx, x);
     alone(ctx, [&] { own_->apply(ctx, alpha, x, beta, y); });
-    outer_->add(ctx, alpha, y);
+    outer_->add<T>(ctx, double(alpha), y);
   } else {
-    outer_->transposed(ctx, x, halo.place(ctx, x.cols));
+    outer_->transposed<T>(ctx, x, halo.place(ctx, x.cols));
     halo.begin_return(ctx, x.cols);
     alone(ctx, [&] { own_->apply(ctx, alpha, x, beta, y, op); });
-    halo.end_return(ctx, alpha, y);
+    halo.end_return<T>(ctx, double(alpha), y);
   }
+}
+
+template class RankedProduct<double>;
+template class RankedProduct<float>;
+
+std::shared_ptr<LinearOperator<float> const> DistributedOperator::on_floats(Context& ctx) const {
+  OperatorPtr<float> own;
+  alone(ctx, [&] { own = on_vectors_of<float>(ctx, own_); });
+  return std::make_shared<RankedProduct<float>>(std::move(own), outer_);
 }
 
 /// Of the own columns in the product's own pass, where it has one; then what the halo adds.
@@ -132,7 +146,7 @@ void DistributedOperator::do_apply_dot(Context& ctx, double alpha, In<double> x,
   Halo& halo = outer_->halo();
   auto scope = ctx.arena().scope();
   double* const own = scope.take<double>(1);
-  halo.begin(ctx, x);
+  halo.begin<double>(ctx, x);
   alone(ctx, [&] { own_->apply_dot(ctx, alpha, x, y, own); });
   outer_->add_dot(ctx, alpha, x, y, own, sigma);
 }
@@ -143,7 +157,7 @@ void DistributedOperator::do_exact_residual(Context& ctx, ResidualVectors const&
   auto scope = ctx.arena().scope();
   double* const low =
       v.r_low != nullptr ? v.r_low : scope.take<double>(static_cast<std::size_t>(rows()));
-  halo.begin(ctx, vector_view(v.x, cols(), ctx.space()));
+  halo.begin<double>(ctx, vector_view(v.x, cols(), ctx.space()));
   alone(ctx, [&] {
     own_->exact_residual(ctx, {v.b, v.x, v.r, v.b_low, low, v.size, v.weight, v.more});
   });

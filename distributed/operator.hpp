@@ -27,14 +27,16 @@ class OuterPart {
 
   Halo& halo() { return halo_; }
   /// Each ends what halo().begin() has begun, with the h that comes. y += alpha outer h.
-  void add(Context&, double alpha, Out<double> y);
+  template <class T>
+  void add(Context&, double alpha, Out<T> y);
   /// The same, and *sigma = <x, y> of all ranks; *own is that of y before.
   void add_dot(Context&, double alpha, In<double> x, Out<double> y, double const* own,
                double* sigma);
   /// r of v.b, which is what the own columns have left.
   void residual(Context&, ResidualVectors const& v);
   /// h = outer^T x, which is to be sent back.
-  void transposed(Context&, In<double> x, double* h) const;
+  template <class T>
+  void transposed(Context&, In<T> x, double* h) const;
 
  private:
   void take(Context&);
@@ -46,14 +48,15 @@ class OuterPart {
   std::optional<CsrStorage<double>> outer_, transposed_;
 };
 
-/// y = alpha op(A) x + beta y, by all ranks together.
+/// y = alpha op(A) x + beta y, by all ranks together, on vectors of T.
 ///
 ///   own    the rank's rows in its own columns, in any format; its product asks nothing of others
-///   bytes  those of `own`, 12 an entry of `outer`, and the halo twice
+///   bytes  those of `own`, 12 an entry of `outer`, and the halo, of FP64, twice
 ///   bits   the same on every run with the same ranks
-class DistributedOperator final : public LinearOperator<double> {
+template <class T>
+class RankedProduct : public LinearOperator<T> {
  public:
-  DistributedOperator(OperatorPtr<double> own, std::shared_ptr<OuterPart> outer);
+  RankedProduct(OperatorPtr<T> own, std::shared_ptr<OuterPart> outer);
 
   void prepare(Context&, Op) const override;
   Traits traits() const override;
@@ -62,7 +65,6 @@ class DistributedOperator final : public LinearOperator<double> {
   std::string details() const override { return own_->details(); }
   /// ||A||_inf of the whole matrix.
   double norm_estimate() const override { return matrix().norm_inf(); }
-  bool sums_exactly() const override { return own_->sums_exactly(); }
   /// All ranks come back for the one that is first to want it.
   double advance(Context& ctx, double n) const override {
     return least(ctx, own_->advance(ctx, n));
@@ -70,17 +72,28 @@ class DistributedOperator final : public LinearOperator<double> {
   std::uint64_t revision() const override { return own_->revision(); }
   DistributedMatrix const& matrix() const { return outer_->matrix(); }
   /// The product with the rank's rows in its own columns alone.
-  LinearOperator<double> const& own() const { return *own_; }
+  LinearOperator<T> const& own() const { return *own_; }
+
+ protected:
+  void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
+
+  OperatorPtr<T> own_;
+  std::shared_ptr<OuterPart> outer_;
+};
+
+/// What judges, and what a set-up sees of several ranks.
+class DistributedOperator final : public RankedProduct<double> {
+ public:
+  using RankedProduct::RankedProduct;
+
+  bool sums_exactly() const override { return own_->sums_exactly(); }
+  /// Of all ranks or none: a rank whose format has no product of FP32 vectors has a copy of them.
+  std::shared_ptr<LinearOperator<float> const> on_floats(Context&) const override;
 
  private:
-  void do_apply(Context&, double alpha, In<double> x, double beta, Out<double> y,
-                Op) const override;
   void do_apply_dot(Context&, double alpha, In<double> x, Out<double> y,
                     double* sigma) const override;
   void do_exact_residual(Context&, ResidualVectors const&) const override;
-
-  OperatorPtr<double> own_;
-  std::shared_ptr<OuterPart> outer_;
 };
 
 }  // namespace tcsolve

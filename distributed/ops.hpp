@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The fused operations of what a rank has outside of its own columns.
+/// The fused operations of what a rank has outside of its own columns. Vectors are of T; what ranks
+/// send and the entries are FP64.
 #pragma once
 
 #include <tcsolve/core/csr_view.hpp>
@@ -82,12 +83,13 @@ struct Arrived {
 
 /// x_{places_k}, rows of a block, into the memory of the devices that want them. What is sent in a
 /// stopped loop nobody waits for: nothing that stops a loop comes between a send and its receive.
+template <class T>
 struct SendRows {
   static constexpr char const* name = "send_rows";
   static constexpr bool spread = true;
   std::int64_t n;       ///< values that go: rows times columns
   Index const* places;  ///< null: all, in order
-  Elements<double const> x;
+  Elements<T const> x;
   cuda::Sending out;
   struct Coefficients {
     std::uint32_t turn;
@@ -103,7 +105,7 @@ struct SendRows {
 #if defined(__CUDA_ARCH__)
     std::int64_t const cols = x.cols, k = cols == 1 ? e : row_of_element(e, x.cols);
     std::int64_t const row = places != nullptr ? places[k] : k;
-    cuda::send(out, c.turn, e, x[row * cols + e - k * cols]);
+    cuda::send(out, c.turn, e, double(x[row * cols + e - k * cols]));
 #endif
   }
   void const* gathered() const { return x.data; }
@@ -111,15 +113,16 @@ struct SendRows {
 };
 
 /// to_k = x_{places_k}, rows of a block: what goes to the neighbours.
+template <class T>
 struct PackRows {
   static constexpr char const* name = "pack_rows";
   std::int64_t n;  ///< rows of `to` times columns
   Index const* places;
-  Elements<double const> x;
+  Elements<T const> x;
   double* to;
   TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
     std::int64_t const cols = x.cols, k = cols == 1 ? e : row_of_element(e, x.cols);
-    to[e] = x[places[k] * cols + e - k * cols];
+    to[e] = double(x[places[k] * cols + e - k * cols]);
   }
 };
 
@@ -137,6 +140,7 @@ struct KeepHalo {
 
 /// y_{rows_k} += alpha sum_j a_kj h_j, h a row-major block. An element is one of the 2^shift
 /// threads that share a row on a device.
+template <class T>
 struct AddOuterRows {
   static constexpr char const* name = "add_outer_rows";
   static constexpr bool long_elements = true, spread = true;
@@ -146,7 +150,7 @@ struct AddOuterRows {
   Index const* rows;
   int shift;  ///< 0 on the host
   Arrived h;
-  Elements<double> y;
+  Elements<T> y;
   using Coefficients = Arrived::Coefficients;
   TCSOLVE_HD bool prepare(Frame, Coefficients& came) const { return h.open(came); }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const& came, double*) const {
@@ -155,7 +159,9 @@ struct AddOuterRows {
     auto const c = static_cast<Index>(i - k * cols);
     int const lane = static_cast<int>(e & ((1 << shift) - 1));
     double const sum = came.row(a, k, cols, c, lane, shift);
-    if (lane == 0) y[std::int64_t{rows[k]} * cols + c] += alpha * sum;
+    if (lane > 0) return;
+    T& at = y[std::int64_t{rows[k]} * cols + c];
+    at = T(double(at) + alpha * sum);
   }
   TCSOLVE_HD void finish(Frame f, double const*) const { h.close(f); }
   void const* gathered() const { return y.data; }
@@ -201,31 +207,33 @@ struct AddOuterRowsDot {
 };
 
 /// to_j = sum_k a_kj x_{rows_k}, with the columns of a as rows: what goes back to the owners.
+template <class T>
 struct OuterTransposed {
   static constexpr char const* name = "outer_transposed";
   static constexpr bool long_elements = true;
   std::int64_t n;      ///< rows of at times columns
   CsrView<double> at;  ///< its columns are rows here
-  Elements<double const> x;
+  Elements<T const> x;
   double* to;
   TCSOLVE_HD void element(std::int64_t e, NoCoefficients, double*) const {
     std::int64_t const cols = x.cols, k = cols == 1 ? e : row_of_element(e, x.cols),
                        c = e - k * cols;
     double sum = 0;
     for (Offset p = at.offsets[k]; p < at.offsets[k + 1]; ++p)
-      sum += at.values[p] * x[std::int64_t{at.columns[p]} * cols + c];
+      sum += at.values[p] * double(x[std::int64_t{at.columns[p]} * cols + c]);
     to[e] = sum;
   }
 };
 
 /// y_{targets_k} += alpha times the sum of what has come back for it, neighbour by neighbour.
+template <class T>
 struct AddReturned {
   static constexpr char const* name = "add_returned";
   std::int64_t n;  ///< targets times columns
   double alpha;
   Index const *targets, *starts, *places;
   Arrived h;
-  Elements<double> y;
+  Elements<T> y;
   using Coefficients = Arrived::Coefficients;
   TCSOLVE_HD bool prepare(Frame, Coefficients& came) const { return h.open(came); }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const& came, double*) const {
@@ -233,8 +241,8 @@ struct AddReturned {
                        c = e - k * cols;
     double sum = 0;
     for (Index p = starts[k]; p < starts[k + 1]; ++p) sum += came[places[p] * cols + c];
-    double& at = y[targets[k] * cols + c];
-    at += alpha * sum;
+    T& at = y[targets[k] * cols + c];
+    at = T(double(at) + alpha * sum);
   }
   TCSOLVE_HD void finish(Frame f, double const*) const { h.close(f); }
 };
@@ -259,7 +267,9 @@ struct OuterResidual {
   TCSOLVE_HD void finish(Frame f, double const*) const { h.close(f); }
 };
 
-using DistributedOps = OpList<PackRows, SendRows, KeepHalo, AddOuterRows, AddOuterRowsDot,
-                              OuterTransposed, AddReturned, OuterResidual>;
+using DistributedOps =
+    OpList<PackRows<double>, SendRows<double>, KeepHalo, AddOuterRows<double>, AddOuterRowsDot,
+           OuterTransposed<double>, AddReturned<double>, OuterResidual, PackRows<float>,
+           SendRows<float>, AddOuterRows<float>, OuterTransposed<float>, AddReturned<float>>;
 
 }  // namespace tcsolve

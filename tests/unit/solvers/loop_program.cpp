@@ -279,12 +279,13 @@ TEST(Program, KeepsTheSumOfOneRankInTheBlocks) {
   auto const recorded = [&](bool dots, bool alone = true) {
     Recording body = r.ctx.record([&](Context& c) {
       r.axpby(c, r.v, p);
-      submit(c, SendRows{4, places, vector_view<double const>(p, 100, Space::host), {}});
+      submit(c, SendRows<double>{4, places, vector_view<double const>(p, 100, Space::host), {}});
       r.product(c, p, q, dots ? &own : nullptr);
       if (dots)
         submit(c, AddOuterRowsDot{4, 1, outer, places, 0, {}, p, q, &own, &r.sigma});
       else
-        submit(c, AddOuterRows{3, 1, outer, places, 0, {}, vector_view(q, 100, Space::host)});
+        submit(c,
+               AddOuterRows<double>{3, 1, outer, places, 0, {}, vector_view(q, 100, Space::host)});
       r.axpby(c, q, r.v);
       r.product(c, r.v, q, nullptr);
     });
