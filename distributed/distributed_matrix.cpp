@@ -2,9 +2,11 @@
 #include <tcsolve/distributed/distributed_matrix.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include <tcsolve/comm/together.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
 
 namespace tcsolve {
 namespace {
@@ -119,6 +121,31 @@ class RowsThere {
   Array<double> values_;
 };
 
+/// Entry k of a = P B P^T is entry k of B in the list. By a matrix whose values are the numbers of
+/// its entries.
+Array<Index> places_before(Context& ctx, CsrView<double> const& a, Permutation const& P) {
+  auto const entries = static_cast<std::size_t>(a.entries);
+  std::vector<double> numbers(entries);
+  std::iota(numbers.begin(), numbers.end(), 0.0);
+  Array<double> const there = to_space(ctx, numbers.data(), entries);
+  CsrView<double> numbered = a;
+  numbered.values = there.data();
+  CsrStorage<double> const before = permuted(ctx, numbered, P.inverse());
+  numbers = to_host(ctx, before.view().values, ctx.space(), entries);
+  std::vector<Index> places(entries);
+  for (std::size_t k = 0; k < entries; ++k)
+    places[static_cast<std::size_t>(numbers[k])] = static_cast<Index>(k);
+  return to_space(ctx, places.data(), entries);
+}
+
+/// P after the order that there was, where there was one.
+Permutation after(Permutation const& before, Permutation const& P) {
+  if (before.size() == 0) return P;
+  std::vector<Index> old(P.old_numbers().begin(), P.old_numbers().end());
+  for (Index& i : old) i = before.old_numbers()[static_cast<std::size_t>(i)];
+  return Permutation(std::move(old));
+}
+
 }  // namespace
 
 DistributedMatrix::DistributedMatrix(Context& ctx, std::int64_t first_row, CsrView64 const& a,
@@ -156,14 +183,100 @@ void DistributedMatrix::update_values(Context& ctx, double const* values, Offset
     if (entries != places_.entries)
       throw ShapeError(
           cat("update_values: there are ", places_.entries, " entries, and ", entries, " values"));
-    Array<double> copied;
-    SplitValues split =
-        split_values(ctx, places_,
-                     there(ctx, values, space, static_cast<std::size_t>(entries), copied), values_);
-    outer_.values = std::move(split.outer);
+    Array<double> copied, own;
+    bool const in_order = order_.size() > 0;
+    SplitValues split = split_values(
+        ctx, places_, there(ctx, values, space, static_cast<std::size_t>(entries), copied),
+        in_order ? own : values_);
+    if (in_order) take_own(ctx, own);
+    for (std::size_t k = 0; k < split.outer.size(); ++k)
+      outer_.values[k] =
+          split.outer[outer_places_.empty() ? k : static_cast<std::size_t>(outer_places_[k])];
     norm_ = split.norm;
   });
   norm_ = ctx.communicator().agree(norm_);
+}
+
+/// values_ of own entries as they were split.
+void DistributedMatrix::take_own(Context& ctx, Array<double> const& given) {
+  Index const n =
+      narrow(own_->view().entries, "entries of a rank in another order, for new values,");
+  values_.resize(ctx.space(), given.size());
+  if (n == 0) return;
+  if (own_places_.size() == 0) own_places_ = places_before(ctx, own_->view(), order_);
+  permute<double>(ctx, own_places_.data(), vector_view(given.data(), n, ctx.space()),
+                  vector_view(values_.data(), n, ctx.space()));
+}
+
+void DistributedMatrix::reorder(Context& ctx, Permutation const& P,
+                                std::shared_ptr<CsrStorage<double>> own) {
+  Context::Entry const entry(ctx);
+  Ranks& ranks = all_ranks(ctx);
+  if (rows_ != columns_)
+    throw ShapeError(
+        cat("an order is for square matrices; A is ", rows_.size(), " x ", columns_.size()));
+  together(ranks, [&] {
+    if (P.size() != own_->view().rows)
+      throw ShapeError(
+          cat("an order of ", P.size(), " elements for ", own_->view().rows, " rows of a rank"));
+    own_ =
+        own ? std::move(own) : std::make_shared<CsrStorage<double>>(permuted(ctx, this->own(), P));
+  });
+  values_ = {};
+  own_places_ = {};
+
+  std::int64_t const first = columns_.first(ranks.rank());
+  std::vector<std::vector<std::int64_t>> told(static_cast<std::size_t>(ranks.ranks()));
+  for (HaloPlan::Neighbour const& n : plan_.neighbours)
+    for (Index k = n.first_sent; k < n.first_sent + n.sent_count; ++k) {
+      auto const place = static_cast<std::size_t>(plan_.sent[static_cast<std::size_t>(k)]);
+      told[static_cast<std::size_t>(n.rank)].push_back(first + P.new_numbers()[place]);
+    }
+  std::vector<std::int64_t> numbers;  // of the halo's places as they are
+  for (std::vector<std::int64_t> const& part : all_to_all(ranks, told))
+    numbers.insert(numbers.end(), part.begin(), part.end());
+  std::vector<Index> ascending(numbers.size());
+  std::iota(ascending.begin(), ascending.end(), 0);
+  std::ranges::sort(ascending, {}, [&](Index k) { return numbers[static_cast<std::size_t>(k)]; });
+  std::ranges::sort(numbers);
+  plan_ = HaloPlan(ranks, columns_, std::move(numbers));
+  reorder_outer(P, Permutation(std::move(ascending)));
+  order_ = after(order_, P);
+  if (order_.is_identity()) order_ = {};
+}
+
+/// Rows of outer_ by their numbers in P, columns by those of the halo's places.
+void DistributedMatrix::reorder_outer(Permutation const& P, Permutation const& halo) {
+  std::vector<Index> rows(outer_rows_.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  auto const number = [&](Index k) {
+    return P.new_numbers()[static_cast<std::size_t>(outer_rows_[static_cast<std::size_t>(k)])];
+  };
+  auto const place = [&](Offset e) {
+    return halo
+        .new_numbers()[static_cast<std::size_t>(outer_.columns[static_cast<std::size_t>(e)])];
+  };
+  std::ranges::sort(rows, {}, number);
+  Csr<double> moved;
+  moved.rows = outer_.rows, moved.cols = outer_.cols;
+  std::vector<Offset> row, places;
+  std::vector<Index> numbers;
+  for (Index const k : rows) {
+    auto const at = static_cast<std::size_t>(k);
+    row.resize(static_cast<std::size_t>(outer_.offsets[at + 1] - outer_.offsets[at]));
+    std::iota(row.begin(), row.end(), outer_.offsets[at]);
+    std::ranges::sort(row, {}, place);
+    for (Offset const e : row) {
+      moved.columns.push_back(place(e));
+      moved.values.push_back(outer_.values[static_cast<std::size_t>(e)]);
+      places.push_back(outer_places_.empty() ? e : outer_places_[static_cast<std::size_t>(e)]);
+    }
+    moved.offsets.push_back(moved.entries());
+    numbers.push_back(number(k));
+  }
+  outer_ = std::move(moved);
+  outer_rows_ = std::move(numbers);
+  outer_places_ = std::move(places);
 }
 
 CsrView<double> DistributedMatrix::own() const {

@@ -18,6 +18,7 @@
 #include <tcsolve/distributed/global_rows.hpp>
 #include <tcsolve/distributed/halo_plan.hpp>
 #include <tcsolve/distributed/row_split.hpp>
+#include <tcsolve/graph/reorder/permutation.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 
 namespace tcsolve {
@@ -37,6 +38,14 @@ class DistributedMatrix {
   /// New values of the same entries, in their order. Throws ShapeError on all ranks alike. Cost:
   /// two passes over them.
   void update_values(Context&, double const* values, Offset entries, Space = Space::host);
+  /// This rank's rows, and the columns of the same numbers, in the order P; other ranks have orders
+  /// of their own. Stretches stay, and update_values() takes entries as they were given. Every rank
+  /// calls it. `own`: P own() P^T, where that has been made. Throws ShapeError on all ranks alike
+  /// where rows and columns are dealt otherwise, or P is of another size. Cost: a message to each
+  /// neighbour, the outer entries on the host; later new values take 4 bytes an entry more.
+  void reorder(Context&, Permutation const& P, std::shared_ptr<CsrStorage<double>> own = nullptr);
+  /// Of the rows as they were given; of no element where they are so.
+  Permutation const& order() const { return order_; }
 
   Stretches const& rows() const { return rows_; }
   Stretches const& columns() const { return columns_; }
@@ -53,6 +62,9 @@ class DistributedMatrix {
   double norm_inf() const { return norm_; }
 
  private:
+  void reorder_outer(Permutation const& P, Permutation const& halo);
+  void take_own(Context&, Array<double> const& given);
+
   Stretches rows_, columns_;
   std::int64_t all_entries_ = 0;
   HaloPlan plan_;
@@ -61,6 +73,9 @@ class DistributedMatrix {
   Csr<double> outer_;
   std::vector<Index> outer_rows_;
   EntryPlaces places_;
+  Permutation order_;                 // of own_ and outer_rows_, which places_ do not know
+  Array<Index> own_places_;           // entry k of own_ is entry own_places_[k] of those split
+  std::vector<Offset> outer_places_;  // likewise of outer_, by all orders; empty: as they are split
   double norm_ = 0;
 };
 

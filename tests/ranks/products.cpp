@@ -3,6 +3,7 @@
 /// norms, new values; and input that ranks refuse together.
 #include <tcsolve/distributed/overlap.hpp>
 #include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/io/generate/renumber.hpp>
 #include <tcsolve/kernels/blocks.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
@@ -54,6 +55,60 @@ Part part(Column& v, std::vector<Index> const& starts, int r) {
   return {v.data() + starts[r], static_cast<std::size_t>(starts[r + 1] - starts[r])};
 }
 Out<double> view(Part p) { return vector_view(p.data(), static_cast<Index>(p.size())); }
+
+/// P A P^T, P the orders of all ranks side by side.
+Matrix in_order(Matrix const& A, std::vector<Permutation> const& orders,
+                std::vector<Index> const& at) {
+  std::vector<Index> old;
+  for (std::size_t r = 0; r < orders.size(); ++r)
+    for (Index const i : orders[r].old_numbers()) old.push_back(at[r] + i);
+  Matrix out(A.rows(), A.cols());
+  for (Index i = 0; i < A.rows(); ++i)
+    for (Index j = 0; j < A.cols(); ++j) out(i, j) = A(old[i], old[j]);
+  return out;
+}
+
+/// Twice, so that the second order is one of rows that have an order; new values come as those of
+/// the entries that were given, whose columns descend.
+TEST_P(Dealt, RanksHaveOrdersOfTheirOwn) {
+  constexpr Index n = 60;
+  Matrix const A = irregular(n, n, 7), B = irregular(n, n, 7) * 3;
+  auto const at = starts(n);
+  std::vector<Permutation> orders[2];
+  for (int k : {0, 1})
+    for (int r = 0; r < ranks(); ++r)
+      orders[k].push_back(k == 0 && r == 1 ? Permutation::identity(at[r + 1] - at[r])
+                                           : random_permutation(at[r + 1] - at[r], 10 * k + r));
+  Matrix const there = in_order(in_order(A, orders[0], at), orders[1], at);
+  on_ranks(ranks(), [&](Context& ctx, int r) {
+    DistributedMatrix dealt(ctx, at[r], Rows64(csr(A), at[r], at[r + 1]).reversed().view());
+    double const norm = dealt.norm_inf();
+    dealt.reorder(ctx, orders[0][r]);
+    dealt.reorder(ctx, orders[1][r]);
+    GlobalRows const rows = rows_of(ctx, dealt);
+    Rows64 const expected(csr(there), at[r], at[r + 1]);
+    EXPECT_EQ(rows.columns, expected.columns);
+    EXPECT_EQ(rows.values, expected.values);
+    EXPECT_EQ(dealt.norm_inf(), norm);
+    EXPECT_TRUE(std::ranges::is_sorted(dealt.plan().numbers));
+    for (int again = 0; again < 2; ++again) {
+      Rows64 const values = Rows64(csr(B), at[r], at[r + 1]).reversed();
+      dealt.update_values(ctx, values.values.data(), static_cast<Offset>(values.values.size()));
+      std::vector<double> tripled = expected.values;
+      for (double& v : tripled) v *= 3;
+      EXPECT_EQ(rows_of(ctx, dealt).values, tripled);
+    }
+    // Back to the numbers that were given, with these values.
+    dealt.reorder(ctx, orders[1][r].inverse());
+    dealt.reorder(ctx, orders[0][r].inverse());
+    EXPECT_EQ(dealt.order().size(), 0);
+    EXPECT_EQ(rows_of(ctx, dealt).values, Rows64(csr(B), at[r], at[r + 1]).values);
+    dealt.update_values(ctx, Rows64(csr(A), at[r], at[r + 1]).reversed().values.data(),
+                        static_cast<Offset>(rows.values.size()));
+    EXPECT_EQ(rows_of(ctx, dealt).values, Rows64(csr(A), at[r], at[r + 1]).values);
+    EXPECT_THROW(dealt.reorder(ctx, Permutation::identity(n + 1)), ShapeError);
+  });
+}
 
 TEST_P(Dealt, ProductsAndTransposesAreThoseOfTheWhole) {
   for (auto const& [rows, cols] : {std::pair<Index, Index>{60, 60}, {70, 45}}) {
