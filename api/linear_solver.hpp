@@ -125,8 +125,8 @@ class LinearSolver {
   /// Every rank calls this and what follows, with the same options and in the same order; b and x
   /// are its own rows, and the reports are the same on all. What one rank throws all throw, with
   /// its number; the ranks are well afterwards where that was known before they met, else they are
-  /// done (Ranks::fail()). Throws Unsupported for what is not decided by all ranks yet (orders,
-  /// types by `precision: auto`) and for preconditioners that are not over_ranks().
+  /// done (Ranks::fail()). `operator.reorder` orders a rank's rows among themselves. Throws
+  /// Unsupported for what is known of nodes and for preconditioners that are not over_ranks().
   void set_matrix(DistributedMatrix a);
   /// Moves the matrix into the solver: no copy on the host.
   void set_matrix(Csr<double> a);

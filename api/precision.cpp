@@ -172,15 +172,15 @@ SolverOptions with_precision_keys(SolverOptions options) {
   return options;
 }
 
-bool fits_one_kernel(CsrView<double> const& a, std::size_t cache_bytes) {
+bool fits_one_kernel(CsrView<double> const& a, double cache_bytes) {
   // In csr's bytes, whatever the format: CG took 0.78 to 1.07 times FP32's time up to 2.1 caches,
   // 1.17 to 1.6 from 2.4 on.
   constexpr double most = 2.3;
   double const step = 12.0 * static_cast<double>(a.entries) + 80.0 * a.rows;
-  return step <= most * static_cast<double>(cache_bytes);
+  return step <= most * cache_bytes;
 }
 
-PrecisionChosen choose_precision(CsrView<double> const& a, SolverOptions const& options,
+PrecisionChosen choose_precision(std::int64_t rows, std::int64_t cols, SolverOptions const& options,
                                  Solver const& method, RunsWhere where) {
   constexpr double most = 3e-3 / roundoff(Real::f32);
   auto const fp64 = [](std::string why) { return PrecisionChosen{.why = std::move(why)}; };
@@ -194,7 +194,7 @@ PrecisionChosen choose_precision(CsrView<double> const& a, SolverOptions const& 
   if (!has_key(options.matrix_operator, "values")) return fp64("the format has FP64 values alone");
   if (where == RunsWhere::one_kernel)
     return fp64("the solve is one kernel, which FP32 makes no faster");
-  if (a.rows != a.cols || a.rows == 0) return fp64("the matrix is not square");
+  if (rows != cols || rows == 0) return fp64("the matrix is not square");
   return {.types = {Real::f32, Real::f32},
           .why = cat("while the steps of the solve see no condition above ", figure_text(most)),
           .most_condition = most};

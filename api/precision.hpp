@@ -8,6 +8,7 @@
 /// kept: what a narrow A has found is the initial guess of the wider one.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
@@ -58,7 +59,7 @@ struct PrecisionChosen {
 SolverOptions with_narrow_basis(SolverOptions options);
 /// Whether A is so small that a solve in one kernel waits for other things than memory: FP32 takes
 /// as long there, or longer, by the updates that leave the kernel (docs/results/mixed-h200.md).
-bool fits_one_kernel(CsrView<double> const& a, std::size_t cache_bytes);
+bool fits_one_kernel(CsrView<double> const& a, double cache_bytes);
 /// Where a solve is at work: on the host, on a device as one kernel, or there beyond its caches.
 enum class RunsWhere { host, one_kernel, device_memory };
 /// FP32 as long as u cond(M A) <= 3e-3, u its roundoff, by what the steps of the solve see
@@ -66,7 +67,8 @@ enum class RunsWhere { host, one_kernel, device_memory };
 /// FP64. Never 16 bits, which have not been measured to be faster, and not in one kernel, where
 /// FP32 has been measured to be slower. A method with a Krylov basis that is short enough keeps
 /// FP64 vectors, and has the basis in FP32 where a device streams it, which costs no iterations.
-PrecisionChosen choose_precision(CsrView<double> const& a, SolverOptions const&,
+/// rows, cols: of all ranks.
+PrecisionChosen choose_precision(std::int64_t rows, std::int64_t cols, SolverOptions const&,
                                  Solver const& method, RunsWhere);
 
 /// The rounding of A's stored entries may be why the solve has ended so: another one may do better

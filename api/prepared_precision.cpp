@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
 #include <iterator>
 #include <utility>
 
 #include <tcsolve/formats/choose/lazy_operator.hpp>
 #include <tcsolve/operators/column.hpp>
 #include <tcsolve/operators/rescaled.hpp>
+#include <tcsolve/solvers/loop/one_kernel.hpp>
 
 namespace tcsolve {
 
@@ -38,20 +38,30 @@ bool PreparedSystem::may_widen() const {
   }
 }
 
-/// `precision: auto`, by the entries as they were given.
+/// Whether a solve in FP64 is one kernel that FP32 would not be faster than; of several ranks on
+/// all of them, since theirs stays one for so much longer, and one in FP32 is none.
+bool PreparedSystem::fits_one_kernel_everywhere() const {
+  Communicator& ranks = ctx_.communicator();
+  double const share = ranks.extends_sums() ? share_of_ranks : 1;
+  bool const fits =
+      fits_one_kernel(matrix_.storage()->view(), share * static_cast<double>(ctx_.cache_bytes()));
+  return !ranks.agree(!fits) && recipes_.list().begins_as_one_kernel();
+}
+
+/// `precision: auto`, by the entries as they were given. All ranks choose the same.
 void PreparedSystem::choose_types() {
   if (options_.step_up == StepUp::never) {
     report_.precision = "fp64: with 'step_up: never' a solve in fp32 could not be helped";
   } else if (parts_.chooses()) {
     report_.precision = "fp64: auto chooses the method or the preconditioner";
   } else {
-    CsrView<double> const& a = matrix_.storage()->view();
     RunsWhere where = RunsWhere::host;
     if (ctx_.device() != nullptr)
-      where = fits_one_kernel(a, ctx_.cache_bytes()) && recipes_.list().begins_as_one_kernel()
-                  ? RunsWhere::one_kernel
-                  : RunsWhere::device_memory;
-    PrecisionChosen const chosen = choose_precision(a, options_, *parts_.method, where);
+      where = fits_one_kernel_everywhere() ? RunsWhere::one_kernel : RunsWhere::device_memory;
+    CsrView<double> const& a = matrix_.storage()->view();
+    std::int64_t const rows = ranks_ ? ranks_->rows().size() : a.rows,
+                       cols = ranks_ ? ranks_->columns().size() : a.cols;
+    PrecisionChosen const chosen = choose_precision(rows, cols, options_, *parts_.method, where);
     report_.precision = cat(name(chosen.types.values), ": ", chosen.why);
     if (chosen.types != WorkingPrecision{}) take_types(chosen.types);
     if (chosen.narrow_basis) take(with_narrow_basis(std::move(options_)));
@@ -82,26 +92,28 @@ void PreparedSystem::take(SolverOptions options) {
   wider_ = true;
 }
 
-/// A in the types of the options, or in the first wider ones that hold it. Throws what the first
-/// attempt threw where none does.
-OperatorPtr<double> PreparedSystem::store() {
-  std::exception_ptr first;
-  for (;;) {
-    try {
-      return parts_.matrix_operator->build(ctx_, matrix_.host(), use());
-    } catch (MatrixError const& e) {
-      auto const wider = next_wider(in_force());
-      // Ranks would end with different types.
-      bool const steps =
-          options_.step_up == StepUp::automatic && !refuses_to_scale(options_) && !ranks_;
-      if (!first) first = std::current_exception();
-      if (!steps || !wider) std::rethrow_exception(first);
-      refused_.push_back({in_force().values, in_force().vectors, 0, e.what(), true});
-      ctx_.log(Severity::note, cat("A is not stored in ", name(in_force().values), " but in ",
-                                   name(wider->values), ": ", e.what()));
-      take_types(*wider);
-    }
+/// A in the types of the options. Null, with the reason in `why`, where these do not hold it and
+/// wider ones may; throws it where there are none.
+OperatorPtr<double> PreparedSystem::store(std::string& why) {
+  why.clear();
+  try {
+    return parts_.matrix_operator->build(ctx_, matrix_.host(), use());
+  } catch (MatrixError const& e) {
+    bool const steps = options_.step_up == StepUp::automatic && !refuses_to_scale(options_) &&
+                       next_wider(in_force());
+    if (!steps) throw;
+    why = e.what();
   }
+  return nullptr;
+}
+
+/// On to wider types than those that do not hold A.
+void PreparedSystem::refuse_types(std::string const& why) {
+  WorkingPrecision const refused = in_force(), wider = *next_wider(refused);
+  refused_.push_back({refused.values, refused.vectors, 0, why, true});
+  ctx_.log(Severity::note, cat("A is not stored in ", name(refused.values), " but in ",
+                               name(wider.values), ": ", why));
+  take_types(wider);
 }
 
 /// The A that has been set up, in the next wider types. What is at work stays as it is where this

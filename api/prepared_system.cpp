@@ -41,6 +41,16 @@ std::shared_ptr<NodeFacts const> in_order(std::shared_ptr<NodeFacts const> const
   return moved;
 }
 
+/// What this rank says, or the first of all that says something, with its number.
+std::string said_by_any(Context const& ctx, std::string const& mine) {
+  Ranks* const ranks = ranks_of(ctx);
+  if (ranks == nullptr || ranks->ranks() == 1) return mine;
+  std::vector<std::string> const all = gather(*ranks, mine);
+  for (std::size_t r = 0; r < all.size(); ++r)
+    if (!all[r].empty()) return cat("rank ", r, ": ", all[r]);
+  return "";
+}
+
 /// Of vectors that are as long as the whole matrix, as files have them, this rank's entries.
 NullspaceConfig of_rank(NullspaceConfig config, Stretches const& columns, int rank) {
   for (std::vector<double>& z : config.vectors)
@@ -131,10 +141,8 @@ void PreparedSystem::load_by(Take const& take) {
     tell_types();
     phase(ctx_, "choosing an order and a format", report_.plan, [&] { plan(); });
     report_.plan -= report_.reorder;
-    as_setup_errors([&] {
-      phase(ctx_, "converting the matrix", report_.convert, [&] { convert(); });
-      phase(ctx_, "setting up", report_.setup, [&] { setup(); });
-    });
+    phase(ctx_, "converting the matrix", report_.convert, [&] { convert(); });
+    as_setup_errors([&] { phase(ctx_, "setting up", report_.setup, [&] { setup(); }); });
   });
 }
 
@@ -173,9 +181,16 @@ void PreparedSystem::load(DistributedMatrix a) {
     as_one_rank([&] {
       phase(ctx_, "taking the matrix", report_.upload,
             [&] { matrix_.take(ctx_, ranks_->own_storage(), needs_host()); });
-      phase(ctx_, "choosing a format", report_.plan, [&] { plan(); });
-      phase(ctx_, "converting the matrix", report_.convert, [&] { convert(); });
     });
+    if (options_.precision == PrecisionChoice::automatic)
+      phase(ctx_, "estimating the condition", report_.plan, [&] { choose_types(); });
+    tell_types();
+    as_one_rank([&] {
+      phase(ctx_, "choosing an order and a format", report_.plan, [&] { plan(); });
+      report_.plan -= report_.reorder;
+    });
+    reorder_ranks();
+    phase(ctx_, "converting the matrix", report_.convert, [&] { convert(); });
     outer_ = std::make_shared<OuterPart>(ctx_, ranks_);
     as_setup_errors([&] { phase(ctx_, "setting up", report_.setup, [&] { setup(); }); });
   });
@@ -196,15 +211,11 @@ void PreparedSystem::require_over_ranks() const {
   for (std::size_t r = 1; r < all.size(); ++r)
     if (all[r] != all[0])
       throw ConfigError(cat("the options of rank ", r, " are not those of rank 0"));
-  if (options_.precision == PrecisionChoice::automatic)
-    refuse("'precision: auto'", "name the types");
-  Reorder const reorder = parts_.matrix_operator->reorder();
-  if (reorder != Reorder::none && reorder != Reorder::automatic)
-    refuse("'operator.reorder'", "leave it out; 'ranks.partition' orders rows");
   if (nodes_ && !nodes_->empty()) refuse("coordinates and near-nullspaces", "leave them out");
 }
 
-/// Reorders A as the operator factory chooses; b, x0 and x stay in the caller's order.
+/// Reorders A as the operator factory chooses; b, x0 and x stay in the caller's order. Of several
+/// ranks each orders its own rows and columns by itself.
 void PreparedSystem::plan() {
   Range const range(ctx_, "plan");
   OperatorFactory const& factory = *parts_.matrix_operator;
@@ -212,11 +223,10 @@ void PreparedSystem::plan() {
   ready_->order.measured = false;
   ready_->matrix = matrix_.storage();
   OperatorUse use = this->use();
-  use.keep_order =
-      ranks_ != nullptr || parts_.preconditioner->goes_by_blocks() || (nodes_ && nodes_->by_node());
+  use.keep_order = parts_.preconditioner->goes_by_blocks() || (nodes_ && nodes_->by_node());
   ready_ = factory.order(ctx_, matrix_.host(), use);
   report_.reorder = ready_->order_seconds;
-  if (factory.reorder() == Reorder::none || ranks_) return;
+  if (factory.reorder() == Reorder::none) return;
   report_.reordering = Reordering{.measured = false};
   if (factory.reorder() == Reorder::automatic && use.keep_order)
     return ctx_.log(Severity::detail,
@@ -236,6 +246,15 @@ void PreparedSystem::plan() {
                   factory.needs_host());
 }
 
+/// Where a rank has an order of its own, all number their halos by the orders of the others.
+void PreparedSystem::reorder_ranks() {
+  if (!ctx_.communicator().agree(order_ != nullptr)) return;
+  phase(ctx_, "renumbering the halo", report_.reorder, [&] {
+    ranks_->reorder(ctx_, order_ ? *order_ : Permutation::identity(ranks_->own().rows),
+                    matrix_.storage());
+  });
+}
+
 /// Calls f() and turns a MatrixError into a SetupError: the matrix is valid, and another `format`
 /// or `values` may hold it. After a reordering the message adds that rows and columns are numbered
 /// as reordered, or of several ranks where the rank's rows begin.
@@ -244,7 +263,9 @@ void PreparedSystem::as_setup_errors(F const& f) const {
   std::string numbered = order_ ? "; rows and columns are numbered as reordered" : "";
   if (ranks_)
     if (auto const first = ranks_->rows().first(all_ranks(ctx_).rank()); first > 0)
-      numbered = cat("; row 1 there is row ", first + 1, " of the matrix");
+      numbered = order_ ? cat("; rows there are those from row ", first + 1,
+                              " of the matrix on, numbered as reordered")
+                        : cat("; row 1 there is row ", first + 1, " of the matrix");
   try {
     f();
   } catch (SetupError const& e) {
@@ -276,9 +297,31 @@ OperatorUse PreparedSystem::use() const {
           .ready = ready_ ? &*ready_ : nullptr};
 }
 
+/// A in the types of the options, or in the first wider ones that hold it: of several ranks, the
+/// rows of each. Throws what the first types met where none do.
 void PreparedSystem::convert() {
   Range const range(ctx_, "convert");
-  A_ = store();
+  std::string first;
+  for (;;) {
+    std::string why;
+    as_one_rank([&] {
+      try {
+        A_ = store(why);
+      } catch (MatrixError const&) {
+        if (first.empty()) throw;
+        throw MatrixError(first);
+      }
+    });
+    why = said_by_any(ctx_, why);
+    if (why.empty()) break;
+    if (first.empty()) first = why;
+    refuse_types(why);
+  }
+  as_one_rank([&] { settle(); });
+}
+
+/// What A_ is, and what is kept beside it.
+void PreparedSystem::settle() {
   report_.format = A_->name();
   auto const lazy = std::dynamic_pointer_cast<LazyOperator<double> const>(A_);
   lazy_ = lazy != nullptr;
@@ -334,7 +377,11 @@ void PreparedSystem::update_values(CsrView<double> const& a) {
   HostMatrix::Loan const loan = order_ ? host_->lend_nothing() : host_->lend(a);
   or_clear([&] {
     as_setup_errors([&] {
-      follow(a);
+      if (std::string const why = follow(a); !why.empty()) {
+        refused_.push_back({in_force().values, in_force().vectors, 0, why, true});
+        store_wider();
+        join();
+      }
       recipes_.take_values(system());
       report_.rounding = rounding_of(ctx_, *A_);
     });
@@ -348,34 +395,37 @@ void PreparedSystem::update_values(double const* values, Offset entries, Space s
   CsrView<double> const own = ranks_->own();
   HostMatrix::Loan const loan = host_->lend(own);
   or_clear([&] {
-    as_one_rank([&] { follow(own); });
+    std::string why;
+    as_one_rank([&] { why = follow(own); });
     outer_->update_values(ctx_);
+    if (why = said_by_any(ctx_, why); !why.empty()) {
+      refused_.push_back({in_force().values, in_force().vectors, 0, why, true});
+      as_one_rank([&] { store_wider(); });
+      join();
+    }
     as_setup_errors([&] { recipes_.take_values(system()); });
     alone(ctx_, [&] { report_.rounding = rounding_of(ctx_, *A_); });
   });
 }
 
-/// Gives the values of `a` to the operators.
-void PreparedSystem::follow(CsrView<double> const& a) {
-  Permutation const* const P = order_.get();
+/// Gives the values of `a` to the operators. Says why where A's types do not hold them and wider
+/// ones are to.
+std::string PreparedSystem::follow(CsrView<double> const& a) {
+  Permutation const* const P = ranks_ ? nullptr : order_.get();  // ranks_ has them in its order
   // A conversion that runs in the background reads the old arrays until the operator has waited for
   // it.
   auto const before = matrix_.storage();
   CsrView<double> const now = lazy_ ? matrix_.renew(ctx_, a, P) : matrix_.update_values(ctx_, a, P);
-  bool fits = true;
+  std::string why;
   try {
     give_values(ctx_, A_, now);
   } catch (MatrixError const& e) {
-    if (ranks_ || !may_widen() || refuses_to_scale(options_)) throw;
-    refused_.push_back({in_force().values, in_force().vectors, 0, e.what(), true});
-    fits = false;
+    if (!may_widen() || refuses_to_scale(options_)) throw;
+    why = e.what();
   }
   if (csr_ && csr_ != A_) give_values(ctx_, csr_, now);
-  if (!fits) {
-    store_wider();
-    join();
-  }
   ++report_.updates;
+  return why;
 }
 
 CsrStorage<double> PreparedSystem::entries() const {

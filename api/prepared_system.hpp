@@ -79,9 +79,13 @@ class PreparedSystem {
   template <class Take>
   void load_by(Take const& take);
   void plan();
+  void reorder_ranks();
   void convert();
+  void settle();
   // prepared_precision.cpp
-  OperatorPtr<double> store();
+  OperatorPtr<double> store(std::string& why);
+  void refuse_types(std::string const& why);
+  bool fits_one_kernel_everywhere() const;
   bool has_wider() const;
   bool may_widen() const;
   WorkingPrecision in_force() const;
@@ -104,7 +108,7 @@ class PreparedSystem {
   template <class F>
   void as_one_rank(F const& f);
   System system() const;
-  void follow(CsrView<double> const& a);
+  std::string follow(CsrView<double> const& a);
   OperatorUse use() const;
   template <class F>
   void as_setup_errors(F const& f) const;

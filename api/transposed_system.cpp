@@ -92,9 +92,13 @@ void TransposedSystem::set_up_over_ranks() {
   Ranks& ranks = all_ranks(ctx_);
   int const me = ranks.rank();
   GlobalRows const at = transposed(ranks, rows_of(ctx_, A), A.rows(), A.columns());
+  DistributedMatrix At(ctx_, A.columns().first(me), at.view(A.rows().size()),
+                       narrow(A.rows().size(me), "rows of a rank"));
+  Permutation const& P = A.order();
+  if (ctx_.communicator().agree(P.size() > 0))  // back to the caller's numbers
+    At.reorder(ctx_, P.size() > 0 ? P.inverse() : Permutation::identity(At.own().rows));
   begin_second();
-  second_->load(DistributedMatrix(ctx_, A.columns().first(me), at.view(A.rows().size()),
-                                  narrow(A.rows().size(me), "rows of a rank")));
+  second_->load(std::move(At));
 }
 
 /// With what is known of A^T, and the work space of A's method: one of the two is at work at a

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <tcsolve/core/timed.hpp>
+#include <tcsolve/solvers/loop/one_kernel.hpp>
 #include <tcsolve/solvers/loop/program.hpp>
 
 namespace tcsolve {
@@ -35,10 +36,6 @@ void pause() {
 /// touches half of what the cache holds, at most: some 10 ms, of which the pause is less than a
 /// hundredth.
 constexpr std::int32_t persistent_turn = 1024;
-
-/// Over ranks of devices a graph has two more kernels a step, and each waits for the others: one
-/// kernel wins for so much longer (docs/results/two-gpus.md).
-constexpr double share_of_ranks = 4;
 
 /// Whether all that has been submitted to the device has finished.
 bool device_idle(Context& ctx, double still = 0) {

@@ -7,6 +7,10 @@
 
 namespace tcsolve {
 
+/// Over ranks of devices a graph has two more kernels a step, and each waits for the others: one
+/// kernel wins for so much longer (docs/results/two-gpus.md).
+constexpr double share_of_ranks = 4;
+
 /// Whether a device can run the step of `solver` with a preconditioner of `M` (null: none) and a
 /// product that a persistent loop has as one kernel. Found out as the loop itself does, from a
 /// recording: of a system of a few rows, set up on the host. False where that cannot be set up.

@@ -109,10 +109,9 @@ TEST_P(Precisions, OfAutoGoByTheCondition) {
 /// A basis is narrowed where a device streams it, and nobody has said otherwise.
 TEST_P(Precisions, OfAutoNarrowTheBasisBeyondTheCaches) {
   Csr<double> const a = csr(at_time(1, n));
-  CsrStorage<double> const here(ctx(), a.view());
   auto const chosen = [&](std::string const& solver, RunsWhere where) {
     SolverOptions const options = SolverOptions::from_yaml("solver: " + solver + "\n");
-    return choose_precision(here.view(), options, *SolverParts(options).method, where);
+    return choose_precision(a.rows, a.cols, options, *SolverParts(options).method, where);
   };
   for (char const* const solver : {"{type: gmres}", "{type: fgmres, restart: 50}"}) {
     EXPECT_TRUE(chosen(solver, RunsWhere::device_memory).narrow_basis) << solver;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What ranks of devices do (sums, halos, loops), by everything that joins them, beside ranks of
-/// the host. What needs a device for each rank is skipped where there is one.
-#include <dlfcn.h>
-
+/// the host.
 #include <chrono>
 #include <optional>
 
@@ -17,38 +15,8 @@
 namespace tcsolve::test {
 namespace {
 
-/// Why these ranks cannot be; "" where they can.
-std::string lacks(Way const& way) {
-  std::string why;
-  if (way.backend == Backend::host) return "";
-  if (!cuda::available(why, way.one_device ? 0 : 1)) return why;
-  if (way.transport != DeviceTransport::nccl) return "";
-  void* const library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-  return library != nullptr ? "" : dlerror();
-}
-
-class DeviceRanks : public testing::TestWithParam<Way> {
- protected:
-  static constexpr double timeout = 10;
-  void SetUp() override {
-    if (std::string const why = lacks(GetParam()); !why.empty()) GTEST_SKIP() << why;
-  }
-  template <class F>
-  void on_both(F const& f) const {
-    on_ranks(2, f, timeout, GetParam());
-  }
-  Solved by_both(Deal deal, Csr<double> const& a, Column const& b, std::string const& yaml) const {
-    return by_ranks(2, deal, a, b, yaml, GetParam());
-  }
-  bool on_devices() const { return GetParam().backend == Backend::cuda; }
-  DeviceTransport transport() const { return GetParam().transport; }
-};
-INSTANTIATE_TEST_SUITE_P(by, DeviceRanks,
-                         testing::Values(Way{}, Way{Backend::cuda, DeviceTransport::peer},
-                                         Way{Backend::cuda, DeviceTransport::nccl},
-                                         Way{Backend::cuda, DeviceTransport::mpi},
-                                         Way{Backend::cuda, DeviceTransport::mpi, true}),
-                         [](auto const& info) { return info.param.text(); });
+class DeviceRanks : public OnEachWay {};
+TCSOLVE_ON_EACH_WAY(DeviceRanks);
 
 /// A rank's entries of v, in its Context's space.
 Array<double> part_of(Context& ctx, Column const& v, std::vector<Index> const& at, int r) {

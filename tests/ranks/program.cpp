@@ -91,6 +91,22 @@ TEST_F(RankedProgram, AnyNumberOfThemSolvesAsOneDoes) {
     }
 }
 
+TEST_F(RankedProgram, RowsHaveOrdersAndTypesAreOneForAll) {
+  std::string const yaml = std::string(system_of_12) + "preconditioner: {type: jacobi}\n";
+  ASSERT_EQ(solve(yaml).code, 0);
+  std::vector<double> const expected = x();
+  for (std::string const more : {"operator: {reorder: rcm}\n", "precision: auto\n"})
+    for (char const* const ranks : {"2", "3"}) {
+      SCOPED_TRACE(more + ranks);
+      Outcome const o = solve(yaml + more, {"--ranks", ranks});
+      ASSERT_EQ(o.code, 0) << o.out << o.err;
+      std::vector<double> const now = x();
+      ASSERT_EQ(now.size(), expected.size());
+      for (std::size_t i = 0; i < now.size(); ++i) EXPECT_NEAR(now[i], expected[i], 1e-7);
+      EXPECT_EQ(result()["reordering"]["taken"], has(more, "rcm") ? "rcm" : "none");
+    }
+}
+
 TEST_F(RankedProgram, SchwarzWithIcInside) {
   Outcome const o = solve(std::string(system_of_12) +
                               "preconditioner: {type: schwarz, parts: ranks, inside: {type: ic}}\n",
@@ -218,8 +234,7 @@ TEST_F(RankedProgram, ADryRunRefusesWhatTheRunRefuses) {
   write_text(folder_ / "few.txt", "0\n1\n");
   std::string const jacobi = "preconditioner: {type: jacobi}\n";
   for (std::string const& more :
-       {std::string("preconditioner: {type: ic}\n"), jacobi + "operator: {reorder: rcm}\n",
-        jacobi + "precision: auto\n", jacobi + "nullspace: {files: [z.mtx]}\n",
+       {std::string("preconditioner: {type: ic}\n"), jacobi + "nullspace: {files: [z.mtx]}\n",
         jacobi + "ranks: {partition: few.txt}\n", jacobi + "ranks: {partition: none.txt}\n",
         jacobi + "ranks: {devices: [0, 1, 2]}\n",
         jacobi + "ranks: {transport: peer}\nbackend: host\n",

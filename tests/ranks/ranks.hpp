@@ -3,6 +3,7 @@
 /// them.
 #pragma once
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <algorithm>
 
@@ -15,6 +16,7 @@
 #include <tcsolve/comm/board.hpp>
 #include <tcsolve/comm/threads.hpp>
 #include <tcsolve/comm/together.hpp>
+#include <tcsolve/core/device.hpp>
 #include <tcsolve/distributed/operator.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/kernels/host/sums.hpp>
@@ -39,6 +41,16 @@ struct Way {
     return cat("cuda_", name(transport), one_device ? "_on_one" : "");
   }
 };
+
+/// Why these ranks cannot be; "" where they can.
+inline std::string lacks(Way const& way) {
+  std::string why;
+  if (way.backend == Backend::host) return "";
+  if (!cuda::available(why, way.one_device ? 0 : 1)) return why;
+  if (way.transport != DeviceTransport::nccl) return "";
+  void* const library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+  return library != nullptr ? "" : dlerror();
+}
 
 /// f(ctx, rank) on each of `count` ranks, threads of this process. Under compute-sanitizer
 /// (scripts/gpu-check) the others wait longer.
@@ -180,6 +192,32 @@ inline Solved by_ranks(int ranks, Deal deal, Csr<double> const& a, Column const&
   }
   return out;
 }
+
+/// Tests of two ranks that go by everything which joins them: on the host, and on devices by each
+/// transport. What needs a device for each rank is skipped where there is one.
+class OnEachWay : public testing::TestWithParam<Way> {
+ protected:
+  static constexpr double timeout = 10;
+  void SetUp() override {
+    if (std::string const why = lacks(GetParam()); !why.empty()) GTEST_SKIP() << why;
+  }
+  template <class F>
+  void on_both(F const& f) const {
+    on_ranks(2, f, timeout, GetParam());
+  }
+  Solved by_both(Deal deal, Csr<double> const& a, Column const& b, std::string const& yaml) const {
+    return by_ranks(2, deal, a, b, yaml, GetParam());
+  }
+  bool on_devices() const { return GetParam().backend == Backend::cuda; }
+  DeviceTransport transport() const { return GetParam().transport; }
+};
+#define TCSOLVE_ON_EACH_WAY(Suite)                                                           \
+  INSTANTIATE_TEST_SUITE_P(by, Suite,                                                        \
+                           testing::Values(Way{}, Way{Backend::cuda, DeviceTransport::peer}, \
+                                           Way{Backend::cuda, DeviceTransport::nccl},        \
+                                           Way{Backend::cuda, DeviceTransport::mpi},         \
+                                           Way{Backend::cuda, DeviceTransport::mpi, true}),  \
+                           [](auto const& info) { return info.param.text(); })
 
 inline Csr<double> spd() {
   return generate(Poisson7Params{.n = 12, .coefficient = Coefficient::random, .seed = 3});
