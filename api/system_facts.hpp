@@ -3,8 +3,10 @@
 /// no equation has, and how many equations can be independent.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tcsolve/graph/match/structural_rank.hpp>
@@ -23,6 +25,12 @@ class SystemFacts {
   explicit SystemFacts(CsrView<double> const& a, CancelFlag cancel = {});
   /// Of n rows and columns without a zero on the diagonal: none is empty, and the rank is n.
   explicit SystemFacts(Index n) : n_(n), rank_(n) {}
+  /// Of n rows and columns of which these are empty, where no more is known: the rank is taken for
+  /// the largest that there can be.
+  SystemFacts(Index n, EmptyLines empty)
+      : n_(n),
+        rank_(n - static_cast<Index>(std::max(empty.rows.size(), empty.columns.size()))),
+        empty_(std::move(empty)) {}
 
   /// Whether A is singular whatever its values are.
   bool is_singular() const { return rank_ < n_; }

@@ -16,8 +16,7 @@ namespace tcsolve {
 namespace {
 
 /// Two sums over elements, each hashed with its place: the order of evaluation does not matter.
-struct Sums {
-  std::uint64_t first = 0, second = 0;
+struct Sums : HashSums {
   void add(std::uint64_t place, std::uint64_t value) {
     std::uint64_t const h = mix(mix(place) ^ value);
     first += h;
@@ -75,40 +74,43 @@ Sums sums_of_rows(Index rows, Add const& add) {
     parts[static_cast<std::size_t>(t)] = sums;
   });
   Sums sum;
-  for (Sums const& s : parts) sum.first += s.first, sum.second += s.second;
+  for (Sums const& s : parts) sum += s;
   return sum;
 }
 
-void add_positions(Sums& sums, Pattern const& a, Index i) {
-  Offset k = a.offsets[i];
-  sums.add(std::uint64_t(i), std::uint64_t(k));
+/// Of row i, which is row first_row + i of a matrix with so many entries before the first one here.
+void add_positions(Sums& sums, Pattern const& a, Index i, std::int64_t first_row = 0,
+                   Offset first_entry = 0) {
+  Offset k = first_entry + a.offsets[i];
+  sums.add(std::uint64_t(first_row + i), std::uint64_t(k));
   for (Index const j : a.row(i)) sums.add(~std::uint64_t(k++), std::uint64_t(j));
-}
-
-std::string hexadecimal(Sums const& sums) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(sums.first),
-                static_cast<unsigned long long>(sums.second));
-  return text;
 }
 
 }  // namespace
 
 std::string pattern_key(Pattern const& a) {
   Sums const sum = sums_of_rows(a.rows, [&](Sums& sums, Index i) { add_positions(sums, a, i); });
-  return cat(a.rows, " x ", a.cols, ", ", a.entries, " entries, ", hexadecimal(sum));
+  return cat(a.rows, " x ", a.cols, ", ", a.entries, " entries, ", sum.text());
 }
 
-std::string matrix_hash(Csr<double> const& a) {
+std::string HashSums::text() const {
+  char text[40];
+  std::snprintf(text, sizeof text, "%016llx%016llx", static_cast<unsigned long long>(first),
+                static_cast<unsigned long long>(second));
+  return text;
+}
+
+HashSums hash_sums(Csr<double> const& a, std::int64_t first_row, Offset first_entry) {
   Pattern const pattern(a);
-  Sums const sum = sums_of_rows(a.rows, [&](Sums& sums, Index i) {
-    add_positions(sums, pattern, i);
-    auto k = static_cast<std::uint64_t>(a.offsets[static_cast<std::size_t>(i)]);
+  return sums_of_rows(a.rows, [&](Sums& sums, Index i) {
+    add_positions(sums, pattern, i, first_row, first_entry);
+    auto k = static_cast<std::uint64_t>(first_entry + a.offsets[static_cast<std::size_t>(i)]);
     for (double const value : a.row_values(i))
       sums.add(mix(k++), std::bit_cast<std::uint64_t>(value));
   });
-  return hexadecimal(sum);
 }
+
+std::string matrix_hash(Csr<double> const& a) { return hash_sums(a, 0, 0).text(); }
 
 Reordering reordering(Pattern const& a, Reorder reorder, DiskCache const& cache,
                       std::string& note) {

@@ -3,6 +3,7 @@
 /// measured.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -19,6 +20,18 @@ std::string pattern_key(Pattern const& a);
 /// 128 bits, in hexadecimal, of positions and values: the same matrix has the same on every
 /// machine. Cost: one pass over the matrix, by all threads.
 std::string matrix_hash(Csr<double> const& a);
+
+/// What matrix_hash() is made of. Sums of parts, added, are those of the whole.
+struct HashSums {
+  std::uint64_t first = 0, second = 0;
+  HashSums& operator+=(HashSums const& other) {
+    first += other.first, second += other.second;
+    return *this;
+  }
+  std::string text() const;  ///< in hexadecimal
+};
+/// Of consecutive rows of a matrix, with its columns: the first row, and the entries before it.
+HashSums hash_sums(Csr<double> const& rows, std::int64_t first_row, Offset first_entry);
 
 /// reordering() of reordering.hpp, read from the cache if it is stored there, else computed and
 /// stored. `note` names the case, or why nothing was stored. A permutation of another size is

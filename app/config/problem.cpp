@@ -47,14 +47,12 @@ std::vector<double> unit_columns(std::vector<int> const& units, Index rows) {
   return b;
 }
 
-/// b by a word of `rhs`.
-std::vector<double> named_rhs(Csr<double> const& A, ProblemConfig const& from, Index columns,
+/// b by a word of `rhs` other than A_times_ones.
+std::vector<double> named_rhs(Index rows, ProblemConfig const& from, Index columns,
                               std::uint64_t seed) {
-  std::string const& rhs = from.rhs;
-  if (rhs == "units") return unit_columns(from.units, A.rows);
-  if (rhs == "ones") return std::vector<double>(length(A.rows), 1.0);
-  if (rhs == "random") return random_block(A.rows, columns, seed);
-  return row_sums(A);
+  if (from.rhs == "units") return unit_columns(from.units, rows);
+  if (from.rhs == "ones") return std::vector<double>(length(rows), 1.0);
+  return random_block(rows, columns, seed);
 }
 
 /// A file of columns: what it is to the run, and what the run asks of it.
@@ -162,41 +160,57 @@ ProblemSize problem_size(ParsedConfig const& config) {
   return size;
 }
 
+bool is_rhs_of_ones(ParsedConfig const& config) {
+  return config.files.rhs.empty() && config.run.problem.rhs == "A_times_ones";
+}
+
 Problem load_problem(ParsedConfig const& config, CancelFlag cancel) {
+  ProblemConfig const& from = config.run.problem;
+  Csr<double> A;
+  std::vector<Index> starts;
+  if (!from.batch.empty()) {
+    CsrBatch batch = load_batch(config, cancel);
+    A = std::move(batch.matrix);
+    starts = std::move(batch.starts);
+  } else {
+    A = from.generator
+            ? make<GeneratorRegistry>(from.generator)->make({0, cancel})
+            : read_matrix(config.files.matrix, {.petsc = from.petsc.scalar, .cancel = cancel});
+  }
+  Problem p = load_vectors(config, A.rows, A.cols,
+                           is_rhs_of_ones(config) ? row_sums(A) : std::vector<double>{}, cancel);
+  p.A = std::move(A);
+  p.starts = std::move(starts);
+  return p;
+}
+
+Problem load_vectors(ParsedConfig const& config, Index rows, Index cols,
+                     std::vector<double> row_sums, CancelFlag cancel) {
   ProblemConfig const& from = config.run.problem;
   InputFiles const& files = config.files;
   std::uint64_t const seed = config.run.seed;
-  ReadOptions const options{.cancel = cancel};
-  ReadOptions columns_options{.nonfinite = NonFinite::keep, .cancel = cancel};
-  ReadOptions matrix_options = options;
-  matrix_options.petsc = columns_options.petsc = from.petsc.scalar;
+  ReadOptions const options{
+      .nonfinite = NonFinite::keep, .petsc = from.petsc.scalar, .cancel = cancel};
   Problem p;
-  if (!from.batch.empty()) {
-    CsrBatch batch = load_batch(config, cancel);
-    p.A = std::move(batch.matrix);
-    p.starts = std::move(batch.starts);
-  } else {
-    p.A = from.generator ? make<GeneratorRegistry>(from.generator)->make({0, cancel})
-                         : read_matrix(files.matrix, matrix_options);
-  }
-  Index const rows = p.A.rows, cols = p.A.cols;
-  Index const k = p.columns =
-      !files.rhs.empty()   ? columns_file_size(files.rhs, "b", columns_options).cols
-      : from.units.empty() ? from.columns
-                           : narrow(std::int64_t(from.units.size()), "units");
+  Index const k = p.columns = !files.rhs.empty() ? columns_file_size(files.rhs, "b", options).cols
+                              : from.units.empty()
+                                  ? from.columns
+                                  : narrow(std::int64_t(from.units.size()), "units");
   for (ColumnsFile const& file : columns_files(config, rows, cols)) {
     std::string_view const role = file.role;
     if (role == "z") continue;  // the solver reads it
     auto& block = role == "b" ? p.b : role == "x0" ? p.x0 : p.solution;
-    block = read_block(file, k, columns_options);
+    block = read_block(file, k, options);
   }
-  if (files.rhs.empty()) p.b = named_rhs(p.A, from, k, seed);
+  if (is_rhs_of_ones(config))
+    p.b = std::move(row_sums);
+  else if (files.rhs.empty())
+    p.b = named_rhs(rows, from, k, seed);
   if (files.x0.empty() && from.x0 == "random")
     p.x0 = random_block(cols, k, seed + 1);
   else if (files.x0.empty())
     p.x0.assign(length(cols) * length(k), 0.0);
-  if (files.solution.empty() && files.rhs.empty() && from.rhs == "A_times_ones")
-    p.solution.assign(length(cols), 1.0);
+  if (files.solution.empty() && is_rhs_of_ones(config)) p.solution.assign(length(cols), 1.0);
   p.rows = rows_asked_for(config, cols);
   p.nonfinite = nonfinite_entry(p.b, rows, "the right-hand side");
   if (p.nonfinite.empty()) p.nonfinite = nonfinite_entry(p.x0, cols, "the initial guess");

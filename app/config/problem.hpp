@@ -21,6 +21,7 @@ struct ProblemSize {
   std::int64_t peak_bytes = 0;       ///< of host memory while it is made
   Index columns = 1;                 ///< right-hand sides
   std::vector<std::string> notes{};  ///< what the first lines of a run say of its files
+  bool by_ranks = false;             ///< each rank reads its own rows
 };
 
 struct Problem {
@@ -38,5 +39,12 @@ ProblemSize problem_size(ParsedConfig const&);
 
 /// Throws MatrixError for files that do not hold what they should, e.g. a vector of another length.
 Problem load_problem(ParsedConfig const&, CancelFlag cancel = {});
+
+/// Whether b is A times ones.
+bool is_rhs_of_ones(ParsedConfig const&);
+/// The same around a matrix of which others have the rows: A stays empty. row_sums: A times ones,
+/// where that is b.
+Problem load_vectors(ParsedConfig const&, Index rows, Index cols, std::vector<double> row_sums,
+                     CancelFlag cancel = {});
 
 }  // namespace tcsolve

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/app/run/preflight.hpp>
 
-#include <tcsolve/api/system_facts.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
+#include <cstdint>
 
 namespace tcsolve {
 namespace {
@@ -19,11 +18,23 @@ double entry(Csr<double> const& A, Index i, Index j) {
   return A.row_values(i)[static_cast<std::size_t>(found - columns.begin())];
 }
 
+}  // namespace
+
+std::int64_t sampled_stride(std::int64_t rows) {
+  constexpr std::int64_t most_rows = 2000;
+  return std::max<std::int64_t>(1, rows / most_rows);
+}
+
+std::string asymmetry_text(Index i, Index j, double a, double mirrored) {
+  return cat("a(", std::int64_t{i} + 1, ", ", std::int64_t{j} + 1, ") = ", a, " but a(",
+             std::int64_t{j} + 1, ", ", std::int64_t{i} + 1, ") = ", mirrored);
+}
+
+namespace {
+
 /// The first pair found that differs by more than rounding, as text.
-std::optional<std::string> asymmetry(Csr<double> const& A) {
-  constexpr Index most_rows = 2000;
-  Index const stride = std::max<Index>(1, A.rows / most_rows);
-  for (std::int64_t row = 0; row < A.rows; row += stride) {
+std::string asymmetry(Csr<double> const& A) {
+  for (std::int64_t row = 0; row < A.rows; row += sampled_stride(A.rows)) {
     Index const i = static_cast<Index>(row);
     auto const columns = A.row_columns(i);
     double const scale = row_scale(A.view(), i);
@@ -31,24 +42,30 @@ std::optional<std::string> asymmetry(Csr<double> const& A) {
       double const a = A.row_values(i)[k], mirrored = entry(A, columns[k], i);
       if (std::abs(a - mirrored) > 0 &&
           !are_mirrors(a, mirrored, scale, row_scale(A.view(), columns[k])))
-        return cat("a(", i + 1, ", ", columns[k] + 1, ") = ", a, " but a(", columns[k] + 1, ", ",
-                   i + 1, ") = ", mirrored);
+        return asymmetry_text(i, columns[k], a, mirrored);
     }
   }
-  return std::nullopt;
+  return "";
 }
 
 }  // namespace
 
-std::vector<std::string> system_warnings(Csr<double> const& A, std::span<double const> b,
-                                         CancelFlag cancel) {
+MatrixLook look_at(Csr<double> const& A) {
+  MatrixLook look{.square = A.rows == A.cols};
+  if (!look.square) return look;
+  look.asymmetry = asymmetry(A);
+  for (Index i = 0; i < A.rows && !look.diagonal; ++i)
+    if (double const diagonal = entry(A, i, i); !(diagonal > 0)) look.diagonal = {i, diagonal};
+  return look;
+}
+
+std::vector<std::string> system_warnings(SystemFacts const& facts, Index rows,
+                                         std::span<double const> b) {
   std::vector<std::string> warnings;
-  SystemFacts const facts(A.view(), cancel);
-  std::size_t const rows = static_cast<std::size_t>(A.rows);
-  for (std::size_t first = 0; rows > 0 && first + rows <= b.size(); first += rows)
+  std::size_t const n = static_cast<std::size_t>(rows);
+  for (std::size_t first = 0; n > 0 && first + n <= b.size(); first += n)
     if (std::string const text = facts.contradiction(b.data() + first); !text.empty()) {
-      warnings.push_back(rows == b.size() ? text
-                                          : cat("column ", first / rows + 1, " of b: ", text));
+      warnings.push_back(n == b.size() ? text : cat("column ", first / n + 1, " of b: ", text));
       break;
     }
   if (std::string const text = facts.text(); !text.empty()) warnings.push_back(text);
@@ -56,30 +73,26 @@ std::vector<std::string> system_warnings(Csr<double> const& A, std::span<double 
 }
 
 std::vector<std::string> preflight(Solver const& method, PreconditionerFactory const& M,
-                                   Csr<double> const& A) {
+                                   std::function<MatrixLook()> const& look) {
   std::vector<std::string> warnings;
   SolverNeeds const needs = method.needs();
   std::string const solver = method.name();
   if (needs.fixed_preconditioner && !M.is_fixed()) warnings.push_back(warning_of_varying(solver));
-  if (A.rows != A.cols) return warnings;
   bool const definite = needs.definite || M.needs_definite();
+  if (!needs.symmetric && !definite) return warnings;
+  auto const [square, asymmetry, diagonal] = look();
+  if (!square) return warnings;
   std::string const who = needs.symmetric || needs.definite ? solver : "the preconditioner";
-  auto const pair = needs.symmetric || definite ? asymmetry(A) : std::nullopt;
-  if (pair)
-    warnings.push_back(cat(who, " needs a symmetric matrix; here ", *pair, "; use ",
+  if (!asymmetry.empty())
+    warnings.push_back(cat(who, " needs a symmetric matrix; here ", asymmetry, "; use ",
                            who == solver ? "gmres or bicgstab" : "jacobi or block_jacobi"));
-  if (!definite) return warnings;
-  for (Index i = 0; i < A.rows; ++i) {
-    double const diagonal = entry(A, i, i);
-    if (diagonal > 0) continue;
+  if (definite && diagonal)
     warnings.push_back(cat(needs.definite ? solver : "the preconditioner",
-                           " needs a positive definite matrix; here a(", i + 1, ", ", i + 1,
-                           ") = ", diagonal, "; use ",
-                           !needs.definite ? "jacobi or block_jacobi"
-                           : pair          ? "gmres or bicgstab"
-                                           : "minres, or gmres"));
-    break;
-  }
+                           " needs a positive definite matrix; here a(", diagonal->first + 1, ", ",
+                           diagonal->first + 1, ") = ", diagonal->second, "; use ",
+                           !needs.definite      ? "jacobi or block_jacobi"
+                           : !asymmetry.empty() ? "gmres or bicgstab"
+                                                : "minres, or gmres"));
   return warnings;
 }
 

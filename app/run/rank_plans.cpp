@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/app/run/ranked_system.hpp>
 #include <tcsolve/comm/together.hpp>
 
 namespace tcsolve {
@@ -93,16 +94,19 @@ std::vector<MemoryPlan> plan_memory_of_ranks(Context const& ctx, SolverParts con
   part.cols = static_cast<Index>(share(size.cols));
   part.entries = share(size.entries);
   part.csr_bytes = share(size.csr_bytes);
-  part.peak_bytes = 0;
+  constexpr std::int64_t entry_on_its_way = 32;  // distributed/read_rows.hpp
+  part.peak_bytes = size.by_ranks ? entry_on_its_way * part.entries + 8 * part.rows : 0;
   MemoryPlan mine = plan_memory(ctx, parts, run, part);
   // Rows come with columns of 64 bits, beside which those in own numbers are made.
   std::int64_t const comes = part.csr_bytes / 3 * 4;
   mine.host = std::max(mine.host, comes + part.csr_bytes);
   if (ranks.rank() == 0) {
-    // The whole, with b, x0, x and the solution; the others' rows go from where they lie.
+    // b, x0, x and the solution; the whole, from where the others' rows go.
     std::int64_t const vectors =
         4 * 8 * std::int64_t{std::max(size.rows, size.cols)} * size.columns;
-    mine.host = std::max({mine.host + vectors, size.peak_bytes, size.csr_bytes + comes + vectors});
+    mine.host += vectors;
+    if (!size.by_ranks || in_order_of_vectors(run).partition != "rows")
+      mine.host = std::max({mine.host, size.peak_bytes, size.csr_bytes + comes + vectors});
   }
   return gathered(ranks, mine);
 }

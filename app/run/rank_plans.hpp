@@ -14,8 +14,8 @@ namespace tcsolve {
 /// others.
 ProblemSize told_size(Ranks&, ProblemSize const& of_rank_0);
 
-/// The memory that each rank takes, called by each with its own Context and parts. Rank 0 reads the
-/// whole matrix and deals it.
+/// The memory that each rank takes, called by each with its own Context and parts. Rank 0 has the
+/// whole matrix for a while, unless ranks read their rows and no other order is looked for.
 std::vector<MemoryPlan> plan_memory_of_ranks(Context const&, SolverParts const&, RunConfig const&,
                                              ProblemSize const&);
 /// Called by each rank: throws MemoryError, on all and with the number of one, where a device has

@@ -79,6 +79,16 @@ RowOrder grown(Csr<double> const& A, int ranks, CancelFlag cancel) {
   return out;
 }
 
+/// Whether the matrix is small enough outside of ranks' own columns to be left in its order; of
+/// `partition: auto`, which else looks for one.
+bool few(std::int64_t halo, std::int64_t rows) { return 10 * halo <= rows; }
+
+/// Whether ranks keep the rows that they have read.
+bool keeps_order(Ranks& ranks, DealtRows const& read, RanksConfig const& config) {
+  if (config.partition == "rows" || read.rows.size() != read.A.cols) return true;
+  return few(halo_of(ranks, read), read.rows.size());
+}
+
 }  // namespace
 
 std::int64_t halo_of(Csr<double> const& A, std::vector<std::int64_t> const& rows) {
@@ -117,7 +127,7 @@ RowOrder order_of_rows(Csr<double> const& A, RanksConfig const& config,
   if (by != "auto") return by_parts(parts_in(file, A.rows, ranks), ranks);
   // An order takes a moment: only where the halo is more than a tenth of the rows.
   std::int64_t const halo = halo_of(A, given.rows);
-  if (10 * halo <= A.rows) return given;
+  if (few(halo, A.rows)) return given;
   RowOrder other = grown(A, ranks, cancel);
   return 2 * halo_of(permuted(A.view(), other.order), other.rows) <= halo ? other : given;
 }
@@ -133,39 +143,36 @@ RanksConfig in_order_of_vectors(RunConfig const& run) {
   return config;
 }
 
-RankedSystem::RankedSystem(Context& ctx, ParsedConfig const& parsed, Problem* problem)
+RankedSystem::RankedSystem(Context& ctx, ParsedConfig const& parsed, Problem* problem,
+                           std::optional<DealtRows> read)
     : ranks_(all_ranks(ctx)) {
-  auto const count = static_cast<std::size_t>(ranks_.ranks());
-  Csr<double> A;
-  std::vector<std::vector<std::int64_t>> sizes(count);
-  if (problem != nullptr) {
-    A = std::move(problem->A);
-    RowOrder const at = order_of_rows(A, in_order_of_vectors(parsed.run), parsed.files.partition,
-                                      ctx.cancel_flag());
-    order_ = at.order;
-    if (order_.size() > 0) A = permuted(A.view(), order_);
-    // Columns are dealt as rows are.
-    auto const column = [&](std::int64_t row) {
-      return A.rows == A.cols ? row : row * A.cols / std::max<std::int64_t>(A.rows, 1);
-    };
-    for (std::size_t r = 0; r < count; ++r) {
-      auto const first = at.rows[r], end = at.rows[r + 1];
-      sizes[r] = {first,
-                  A.cols,
-                  column(end) - column(first),
-                  problem->columns,
-                  end - first,
-                  A.offsets[end] - A.offsets[first]};
+  RanksConfig const config = in_order_of_vectors(parsed.run);
+  DealtRows mine;
+  if (read && keeps_order(ranks_, *read, config)) {
+    mine = *std::move(read);
+  } else {
+    if (read) {
+      Stretches const whole = on_rank_0(ranks_.ranks(), read->rows.size());
+      mine = redealt(ranks_, *std::move(read), whole);
+    } else if (problem != nullptr) {
+      mine.A = std::move(problem->A);
     }
+    mine = in_order(ctx, config, parsed.files.partition, std::move(mine));
   }
   ranks_.busy(false);
-  auto const size = all_to_all(ranks_, sizes).front();
-  Rows const mine = dealt_rows(std::exchange(A, {}), sizes, size);
-  matrix_.emplace(ctx, size[0],
-                  CsrView64{static_cast<Index>(size[4]), size[1], size[5], mine.offsets.data(),
-                            mine.columns.data(), mine.values.data()},
-                  narrow(size[2], "columns of a rank"));
-  columns_ = static_cast<Index>(size[3]);
+  columns_ = static_cast<Index>(told({problem != nullptr ? problem->columns : 0}, 1).front());
+  // Columns are dealt as rows are.
+  std::int64_t const first = mine.rows.first(ranks_.rank()), cols = mine.A.cols;
+  auto const column = [&](std::int64_t row) {
+    std::int64_t const all = mine.rows.size();
+    return all == cols ? row : row * cols / std::max<std::int64_t>(all, 1);
+  };
+  std::vector<std::int64_t> const columns(mine.A.columns.begin(), mine.A.columns.end());
+  mine.A.columns = {};
+  matrix_.emplace(ctx, first,
+                  CsrView64{mine.A.rows, cols, static_cast<Offset>(columns.size()),
+                            mine.A.offsets.data(), columns.data(), mine.A.values.data()},
+                  narrow(column(first + mine.A.rows) - column(first), "columns of a rank"));
   rows_ = matrix_->rows();
   cols_ = matrix_->columns();
   b_ = dealt(problem != nullptr ? problem->b : std::vector<double>{}, rows_);
@@ -176,51 +183,34 @@ RankedSystem::RankedSystem(Context& ctx, ParsedConfig const& parsed, Problem* pr
              entries = all(matrix_->own().entries + matrix_->outer().entries()),
              halo = all(plan.halo()), sent = all(8 * std::int64_t(plan.sent.size())),
              neighbours = all(std::int64_t(plan.neighbours.size()));
-  for (std::size_t r = 0; r < count; ++r)
+  for (std::size_t r = 0; r < rows.size(); ++r)
     shares_.push_back({rows[r], entries[r], halo[r], neighbours[r], sent[r]});
 }
 
-/// Of rank 0's matrix the rows of each rank, which go from where they lie. sizes: of all ranks,
-/// with the first row, the number of rows and of entries in places 0, 4 and 5; size: of this one.
-RankedSystem::Rows RankedSystem::dealt_rows(Csr<double> A,
-                                            std::vector<std::vector<std::int64_t>> const& sizes,
-                                            std::vector<std::int64_t> const& size) {
-  auto const rows = static_cast<std::size_t>(size[4]), entries = static_cast<std::size_t>(size[5]);
-  Rows mine;
-  std::vector<Index> columns;
-  // Three messages in turn: ends of rows, columns, values.
-  auto const deal = [&](auto const* whole, auto const& place, auto& here, std::size_t count) {
-    using T = std::remove_cvref_t<decltype(*whole)>;
-    std::vector<Ranks::Outgoing> out;
-    std::vector<Ranks::Incoming> in;
-    here.resize(count);
-    if (ranks_.rank() == 0) {
-      for (int r = 1; r < ranks_.ranks(); ++r) {
-        auto const [from, to] = place(sizes[static_cast<std::size_t>(r)]);
-        if (to > from)
-          out.push_back({r, whole + from, static_cast<std::size_t>(to - from) * sizeof(T)});
-      }
-      std::copy_n(whole, count, here.data());  // the first rows
-    } else if (count > 0) {
-      in.push_back({0, here.data(), count * sizeof(T)});
-    }
-    ranks_.begin_exchange(out, in);
-    ranks_.end_exchange();
-  };
-  auto const of_rows = [](std::vector<std::int64_t> const& s) {
-    return std::pair{s[0], s[0] + s[4] + (s[4] > 0)};
-  };
-  auto const of_entries = [&](std::vector<std::int64_t> const& s) {
-    Offset const first = A.offsets[static_cast<std::size_t>(s[0])];
-    return std::pair{first, first + s[5]};
-  };
-  deal(A.offsets.data(), of_rows, mine.offsets, rows > 0 ? rows + 1 : 0);
-  deal(A.columns.data(), of_entries, columns, entries);
-  deal(A.values.data(), of_entries, mine.values, entries);
-  if (mine.offsets.empty()) mine.offsets = {0};
-  for (Offset const first = mine.offsets.front(); Offset & k : mine.offsets) k -= first;
-  mine.columns.assign(columns.begin(), columns.end());
-  return mine;
+/// Of rank 0's matrix the rows of each rank, in the order that the config asks for.
+DealtRows RankedSystem::in_order(Context& ctx, RanksConfig const& config,
+                                 std::filesystem::path const& file, DealtRows whole) {
+  auto const count = static_cast<std::size_t>(ranks_.ranks());
+  std::vector<std::int64_t> starts;
+  if (ranks_.rank() == 0) {
+    RowOrder at = order_of_rows(whole.A, config, file, ctx.cancel_flag());
+    order_ = std::move(at.order);
+    if (order_.size() > 0) whole.A = permuted(whole.A.view(), order_);
+    starts = std::move(at.rows);
+  }
+  starts = told(starts, count + 1);
+  whole.A.cols = static_cast<Index>(told({whole.A.cols}, 1).front());
+  whole.rows = on_rank_0(ranks_.ranks(), starts.back());
+  return redealt(ranks_, std::move(whole), {std::move(starts)});
+}
+
+/// Rank 0's list, of so many numbers.
+std::vector<std::int64_t> RankedSystem::told(std::vector<std::int64_t> const& of_rank_0,
+                                             std::size_t count) {
+  std::vector<double> mine(count), all(count * static_cast<std::size_t>(ranks_.ranks()));
+  if (ranks_.rank() == 0) std::ranges::copy(of_rank_0, mine.begin());
+  ranks_.gather(mine.data(), static_cast<std::int64_t>(count), all.data());
+  return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
 void RankedSystem::set_matrix(LinearSolver& solver) {

@@ -3,14 +3,18 @@
 ///
 ///     rank 0   RankedSystem(.., &problem)   set_matrix   solve   solve  ..  end
 ///     others   RankedSystem(.., null)       set_matrix   follow: solve whenever rank 0 does
+///
+/// Or each has read its own rows, which then need not be dealt.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/config/problem.hpp>
 #include <tcsolve/app/record/result.hpp>
 #include <tcsolve/comm/ranks.hpp>
+#include <tcsolve/distributed/dealt_rows.hpp>
 #include <tcsolve/graph/reorder/permutation.hpp>
 
 namespace tcsolve {
@@ -35,8 +39,11 @@ std::int64_t halo_of(Csr<double> const& A, std::vector<std::int64_t> const& rows
 
 class RankedSystem {
  public:
-  /// Every rank calls it; rank 0 gives the problem, whose matrix it moves away.
-  RankedSystem(Context&, ParsedConfig const&, Problem* problem);
+  /// Every rank calls it; rank 0 gives the problem, whose matrix it moves away. read: on all ranks
+  /// or on none, the rows that each has read. Where `ranks.partition: auto` looks for another order
+  /// rank 0 gets them all.
+  RankedSystem(Context&, ParsedConfig const&, Problem* problem,
+               std::optional<DealtRows> read = std::nullopt);
   /// Every rank calls it; once.
   void set_matrix(LinearSolver&);
   std::vector<RankShare> const& shares() const { return shares_; }
@@ -53,14 +60,9 @@ class RankedSystem {
  private:
   enum class Next { end, solve, time };
   Next next(Next said);
-  /// Those of this rank, with columns of the whole matrix.
-  struct Rows {
-    std::vector<Offset> offsets;
-    std::vector<std::int64_t> columns;
-    std::vector<double> values;
-  };
-  Rows dealt_rows(Csr<double> A, std::vector<std::vector<std::int64_t>> const& sizes,
-                  std::vector<std::int64_t> const& size);
+  DealtRows in_order(Context&, RanksConfig const&, std::filesystem::path const& file,
+                     DealtRows whole);
+  std::vector<std::int64_t> told(std::vector<std::int64_t> const& of_rank_0, std::size_t count);
   std::vector<double> dealt(std::vector<double> const& whole, Stretches const& to);
   std::vector<double> gathered(std::vector<double> const& mine);
   std::vector<SolveReport> solve_mine(LinearSolver&, std::vector<double>& x);

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/app/failure.hpp>
 #include <tcsolve/app/machine.hpp>
 #include <tcsolve/app/run/rank_plans.hpp>
+#include <tcsolve/app/run/ranked_matrix.hpp>
 #include <tcsolve/app/run/ranked_system.hpp>
 #include <tcsolve/app/run/signals.hpp>
 #include <tcsolve/comm/together.hpp>
@@ -158,7 +161,8 @@ int follow(Ranks& ranks, ParsedConfig parsed, bool dry_run) {
   CancelOnSignal const signals(ctx);
   SolverOptions options = config;
   options.check_matrices = false;
-  ProblemSize const size = told_size(ranks, {});
+  ProblemSize size = told_size(ranks, {});
+  size.by_ranks = is_read_by_ranks(ranks, parsed);
   options.columns = size.columns;
   LinearSolver solver(ctx, options);
   require_room(ranks, plan_memory_of_ranks(ctx, solver.parts(), config, size));
@@ -166,7 +170,12 @@ int follow(Ranks& ranks, ParsedConfig parsed, bool dry_run) {
     rehearse(ctx, config, size);
     return 0;
   }
-  RankedSystem system(ctx, parsed, nullptr);
+  std::optional<DealtRows> read;
+  if (size.by_ranks) {
+    read = read_rows_of_run(ranks, parsed, ctx.cancel_flag());
+    facts_of(ranks, *read, false);
+  }
+  RankedSystem system(ctx, parsed, nullptr, std::move(read));
   Deadline const until =
       deadline_after(std::chrono::steady_clock::now(), config.time_limit - process_seconds());
   ctx.setting_up(until, [&] {

@@ -26,6 +26,7 @@
 #include <tcsolve/app/run/preflight.hpp>
 #include <tcsolve/app/run/rank_choice.hpp>
 #include <tcsolve/app/run/rank_plans.hpp>
+#include <tcsolve/app/run/ranked_matrix.hpp>
 #include <tcsolve/app/run/ranked_system.hpp>
 #include <tcsolve/app/run/ranks.hpp>
 #include <tcsolve/app/run/signals.hpp>
@@ -173,6 +174,7 @@ class Setting {
     std::vector<MemoryPlan> plans;
     if (ranks != nullptr) {
       told_size(*ranks, size_);
+      size_.by_ranks = is_read_by_ranks(*ranks, parsed);
       plans = plan_memory_of_ranks(ctx_, solver_->parts(), parsed.run, size_);
     } else {
       plans = {plan_memory(ctx_, solver_->parts(), parsed.run, size_)};
@@ -222,17 +224,57 @@ void require_programs(OutputConfig const& output) {
   if (output.report) require_gnuplot("output.report");
 }
 
-/// What the system, and `solver` of it, are warned of; each becomes a line of the log.
-std::vector<std::string> warnings_of(LinearSolver& solver, Problem const& of) {
+/// Those of the system, and of the run's method on it; each becomes a line of the log. is_set_up:
+/// then the method says by itself that its M varies.
+std::vector<std::string> logged_warnings(LinearSolver& solver, std::vector<std::string> of_system,
+                                         std::function<MatrixLook()> const& look, bool is_set_up) {
   SolverParts const& parts = solver.parts();
-  std::vector<std::string> warnings = system_warnings(of.A, of.b, solver.context().cancel_flag());
-  std::ranges::copy(preflight(*parts.method, *parts.preconditioner, of.A),
-                    std::back_inserter(warnings));
-  bool const is_set_up = of.A.rows > 0;  // then the method has said this by itself
-  for (std::string const& warning : warnings)
+  std::ranges::copy(preflight(*parts.method, *parts.preconditioner, look),
+                    std::back_inserter(of_system));
+  for (std::string const& warning : of_system)
     if (!is_set_up || warning != warning_of_varying(parts.method->name()))
       solver.context().log(Severity::warning, warning);
-  return warnings;
+  return of_system;
+}
+
+/// Reads the system into `problem`, and tells of its matrix in `result`. Ranks that read it
+/// together have its rows, which are returned.
+std::optional<DealtRows> read_system(Setting& setting, ParsedConfig const& parsed, Problem& problem,
+                                     RunResult& result) {
+  Context& ctx = setting.context();
+  LinearSolver& solver = setting.solver();
+  std::optional<DealtRows> rows;
+  phase(ctx, cat("reading ", result.source), result.times.read, [&] {
+    if (setting.size().by_ranks)
+      rows = read_rows_of_run(all_ranks(ctx), parsed, ctx.cancel_flag());
+    else
+      problem = load_problem(parsed, ctx.cancel_flag());
+  });
+  if (rows) {
+    RankedFacts facts;
+    timed(result.times.probe,
+          [&] { facts = facts_of(all_ranks(ctx), *rows, is_rhs_of_ones(parsed)); });
+    timed(result.times.read, [&] {
+      problem = load_vectors(parsed, facts.rows, facts.cols, std::move(facts.row_sums),
+                             ctx.cancel_flag());
+    });
+    result.entries = facts.entries;
+    result.hash = facts.hash;
+    result.warnings = logged_warnings(
+        solver, system_warnings(facts.system, facts.rows, problem.b), [&] { return facts.look; },
+        true);
+  } else {
+    Csr<double> const& A = problem.A;
+    result.entries = A.entries();
+    timed(result.times.probe, [&] { result.hash = matrix_hash(A); });
+    if (parsed.run.output.report)
+      timed(result.times.probe, [&] { result.picture = picture_of(ctx, A); });
+    SystemFacts const facts(A.view(), ctx.cancel_flag());
+    result.warnings = logged_warnings(
+        solver, system_warnings(facts, A.rows, problem.b), [&] { return look_at(A); }, A.rows > 0);
+  }
+  result.rows_of_x = problem.rows;
+  return rows;
 }
 
 /// ranks: that the run would have; null for one.
@@ -245,7 +287,8 @@ int dry_run(Arguments const& arguments, ParsedConfig parsed, Ranks* ranks) {
   if (ranks != nullptr)
     check_partition(in_order_of_vectors(parsed.run), parsed.files.partition, size.rows, size.cols);
   if (!parsed.ranks_chosen.empty()) setting.context().log(Severity::note, parsed.ranks_chosen);
-  warnings_of(setting.solver(), {});  // those that need no matrix
+  logged_warnings(
+      setting.solver(), {}, [] { return MatrixLook{}; }, false);  // without a matrix
   rehearse(setting.context(), parsed.run, size);
   std::cout << "# dry run: the config is valid; nothing was solved\n";
   return 0;
@@ -282,15 +325,8 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, Arguments cons
     result.memory.device_predicted = static_cast<double>(setting.memory().device);
     result.driver = cuda::facts(*ctx.device()).driver;
   }
-  phase(ctx, cat("reading ", size.source), result.times.read,
-        [&] { problem = load_problem(parsed, ctx.cancel_flag()); });
-  result.entries = problem.A.entries();
-  result.rows_of_x = problem.rows;
-  timed(result.times.probe, [&] { result.hash = matrix_hash(problem.A); });
-  if (parsed.run.output.report)
-    timed(result.times.probe, [&] { result.picture = picture_of(ctx, problem.A); });
   LinearSolver& solver = setting.solver();
-  result.warnings = warnings_of(solver, problem);
+  std::optional<DealtRows> rows = read_system(setting, parsed, problem, result);
   std::optional<Profile> profile;
   if (arguments.profile) profile.emplace(ctx, names_of_A(solver));
   if (!problem.starts.empty()) {
@@ -298,7 +334,7 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, Arguments cons
   } else {
     std::optional<RankedSystem> ranks;
     if (ctx.communicator().extends_sums()) {
-      ranks.emplace(ctx, parsed, &problem);
+      ranks.emplace(ctx, parsed, &problem, std::move(rows));
       result.ranks = ranks->shares();
     }
     prepare(solver, result,

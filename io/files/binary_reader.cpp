@@ -102,28 +102,29 @@ void BinaryReader::each(NumberType type, std::int64_t count, std::string const& 
 
 template <class T>
 std::vector<T> BinaryReader::integers(NumberType type, std::int64_t count, T most,
-                                      std::string const& what) {
+                                      std::string const& what, std::int64_t first) {
   std::vector<T> values;
   each(type, count, what, [&](std::int64_t i, char const* at) {
     std::int64_t const value = integer_of(at, type);
     if (value < 0 || value > most)
-      throw MatrixError(cat(name_, ": ", what, "[", i, "] = ", value, " is outside 0 .. ", most));
+      throw MatrixError(
+          cat(name_, ": ", what, "[", first + i, "] = ", value, " is outside 0 .. ", most));
     values.push_back(static_cast<T>(value));
   });
   return values;
 }
 template std::vector<Index> BinaryReader::integers(NumberType, std::int64_t, Index,
-                                                   std::string const&);
+                                                   std::string const&, std::int64_t);
 template std::vector<Offset> BinaryReader::integers(NumberType, std::int64_t, Offset,
-                                                    std::string const&);
+                                                    std::string const&, std::int64_t);
 
 std::vector<double> BinaryReader::reals(NumberType type, std::int64_t count, bool nonfinite,
-                                        std::string const& what) {
+                                        std::string const& what, std::int64_t first) {
   std::vector<double> values;
   each(type, count, what, [&](std::int64_t i, char const* at) {
     double const value = real_of(at, type);
     if (!nonfinite && !std::isfinite(value))
-      throw MatrixError(cat(name_, ": ", what, "[", i, "] = ", value, " is not finite"));
+      throw MatrixError(cat(name_, ": ", what, "[", first + i, "] = ", value, " is not finite"));
     values.push_back(value);
   });
   return values;

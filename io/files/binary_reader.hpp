@@ -42,13 +42,15 @@ class BinaryReader {
 
   /// One integer.
   std::int64_t integer(NumberType type, std::string const& what);
-  /// `count` integers, each from 0 to `most`: "<name>: <what>[3] = -1 is outside 0 .. 7".
+  /// `count` integers, each from 0 to `most`: "<name>: <what>[3] = -1 is outside 0 .. 7". Places
+  /// are counted from `first`.
   template <class T>
-  std::vector<T> integers(NumberType type, std::int64_t count, T most, std::string const& what);
+  std::vector<T> integers(NumberType type, std::int64_t count, T most, std::string const& what,
+                          std::int64_t first = 0);
   /// `count` numbers, widened or rounded to double. Infinity and NaN are refused, by place, unless
   /// `nonfinite`.
   std::vector<double> reals(NumberType type, std::int64_t count, bool nonfinite,
-                            std::string const& what);
+                            std::string const& what, std::int64_t first = 0);
   /// Throws MatrixError where `count` numbers of `bytes` bytes are more than the file can hold,
   /// whatever it is compressed by, so that no memory is taken because a header says so.
   void require(std::int64_t count, std::int64_t bytes, std::string const& what) const;

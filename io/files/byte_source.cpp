@@ -81,6 +81,23 @@ class PlainFile final : public ByteSource {
   std::int64_t bytes_;
 };
 
+class FileStretch final : public ByteSource {
+ public:
+  FileStretch(Descriptor file, std::int64_t bytes)
+      : file_(std::move(file)), bytes_(bytes), left_(bytes) {}
+  std::size_t read(std::span<char> out) override {
+    auto const most = static_cast<std::size_t>(left_);
+    std::size_t const got = file_.read(out.first(std::min(out.size(), most)));
+    left_ -= static_cast<std::int64_t>(got);
+    return got;
+  }
+  std::int64_t max_bytes() const override { return bytes_; }
+
+ private:
+  Descriptor file_;
+  std::int64_t bytes_, left_;
+};
+
 /// What gzip and xz share: a compressed buffer, and a fault that waits until the bytes before it
 /// have been delivered.
 class CompressedFile : public ByteSource {
@@ -249,29 +266,69 @@ std::unique_ptr<ByteSource> cancellable(std::unique_ptr<ByteSource> source, Canc
   return std::make_unique<Cancellable>(std::move(source), cancel);
 }
 
+namespace {
+
+enum class Packing { none, gzip, xz };
+
+/// A regular file, from its first byte, and what its first bytes say of it.
+struct OpenedFile {
+  explicit OpenedFile(std::filesystem::path const& path) : file(path) {
+    struct stat facts {};
+    if (::fstat(file.get(), &facts) != 0)
+      throw MatrixError(cat(path.string(), ": ", std::strerror(errno)));
+    if (!S_ISREG(facts.st_mode))
+      throw MatrixError(
+          cat(path.string(), S_ISDIR(facts.st_mode) ? ": is a directory" : ": not a regular file"));
+    bytes = facts.st_size;
+    std::array<char, 6> magic{};
+    std::size_t n = 0;
+    try {
+      n = file.read(magic);
+    } catch (MatrixError const& e) { throw MatrixError(cat(path.string(), ": ", e.what())); }
+    std::string_view const start(magic.data(), n);
+    constexpr std::string_view xz(
+        "\xfd"
+        "7zXZ\0",
+        6);
+    packing = start.starts_with("\x1f\x8b") ? Packing::gzip
+              : start == xz                 ? Packing::xz
+                                            : Packing::none;
+    seek(path, 0);
+  }
+  void seek(std::filesystem::path const& path, std::int64_t at) const {
+    if (::lseek(file.get(), at, SEEK_SET) != at)
+      throw MatrixError(cat(path.string(), ": ", std::strerror(errno)));
+  }
+
+  Descriptor file;
+  std::int64_t bytes = 0;
+  Packing packing = Packing::none;
+};
+
+}  // namespace
+
 std::unique_ptr<ByteSource> open_file(std::filesystem::path const& path) {
-  Descriptor file(path);
-  struct stat facts {};
-  if (::fstat(file.get(), &facts) != 0)
-    throw MatrixError(cat(path.string(), ": ", std::strerror(errno)));
-  if (!S_ISREG(facts.st_mode))
-    throw MatrixError(
-        cat(path.string(), S_ISDIR(facts.st_mode) ? ": is a directory" : ": not a regular file"));
-  std::array<char, 6> magic{};
-  std::size_t n = 0;
-  try {
-    n = file.read(magic);
-  } catch (MatrixError const& e) { throw MatrixError(cat(path.string(), ": ", e.what())); }
-  std::string_view const start(magic.data(), n);
-  if (::lseek(file.get(), 0, SEEK_SET) != 0)
-    throw MatrixError(cat(path.string(), ": ", std::strerror(errno)));
-  if (start.starts_with("\x1f\x8b"))
-    return std::make_unique<GzipFile>(std::move(file), facts.st_size);
-  if (start == std::string_view("\xfd"
-                                "7zXZ\0",
-                                6))
-    return std::make_unique<XzFile>(std::move(file), facts.st_size);
-  return std::make_unique<PlainFile>(std::move(file), facts.st_size);
+  OpenedFile opened(path);
+  switch (opened.packing) {
+    case Packing::gzip: return std::make_unique<GzipFile>(std::move(opened.file), opened.bytes);
+    case Packing::xz: return std::make_unique<XzFile>(std::move(opened.file), opened.bytes);
+    case Packing::none: break;
+  }
+  return std::make_unique<PlainFile>(std::move(opened.file), opened.bytes);
+}
+
+std::unique_ptr<ByteSource> open_stretch(std::filesystem::path const& path, std::int64_t begin,
+                                         std::int64_t end) {
+  OpenedFile opened(path);
+  opened.seek(path, begin);
+  return std::make_unique<FileStretch>(std::move(opened.file),
+                                       std::max<std::int64_t>(0, end - begin));
+}
+
+std::optional<std::int64_t> plain_size(std::filesystem::path const& path) {
+  OpenedFile const opened(path);
+  if (opened.packing != Packing::none) return std::nullopt;
+  return opened.bytes;
 }
 
 std::unique_ptr<ByteSource> open_text(std::string_view text) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -32,6 +33,14 @@ class ByteSource {
 /// Opens a regular file. The compression is found from the first bytes, not from the name.
 /// Throws MatrixError, "<path>: <reason>", when it is missing, unreadable or not a regular file.
 std::unique_ptr<ByteSource> open_file(std::filesystem::path const& path);
+
+/// Bytes [begin, end) of a regular file as they lie there. Throws as open_file().
+std::unique_ptr<ByteSource> open_stretch(std::filesystem::path const& path, std::int64_t begin,
+                                         std::int64_t end);
+
+/// The size of a regular file that is not compressed; nothing of another one. Throws MatrixError
+/// where it cannot be read.
+std::optional<std::int64_t> plain_size(std::filesystem::path const& path);
 
 /// The same bytes; read() throws Cancelled once the flag is raised.
 std::unique_ptr<ByteSource> cancellable(std::unique_ptr<ByteSource> source, CancelFlag cancel);

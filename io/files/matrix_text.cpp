@@ -9,9 +9,6 @@
 namespace tcsolve {
 namespace {
 
-constexpr std::size_t chunk_bytes = std::size_t{1} << 19;  // text of one task: stays in cache
-constexpr int chunks_per_thread = 4;                       // so that threads end a block together
-
 /// Bytes of the shortest entry line, '\n' included: "1 1", "1 1 1" or "1".
 std::int64_t shortest_line(MatrixHeader const& header) {
   if (header.layout == MatrixLayout::array) return 2;
@@ -24,7 +21,8 @@ MatrixText::MatrixText(std::unique_ptr<ByteSource> source, std::string name, int
     : source_(std::move(source)),
       name_(std::move(name)),
       threads_(thread_count(threads)),
-      blocks_(*source_, chunk_bytes * chunks_per_thread * static_cast<std::size_t>(threads_)) {}
+      blocks_(*source_,
+              text_chunk_bytes * text_chunks_per_thread * static_cast<std::size_t>(threads_)) {}
 
 MatrixHeader const& MatrixText::read_header() {
   HeaderParser parser(name_);
@@ -58,7 +56,7 @@ std::string_view MatrixText::next_block() {
 
 std::span<EntryChunk> MatrixText::next(NonFinite nonfinite) {
   std::string_view const text = rest_.empty() ? next_block() : std::exchange(rest_, {});
-  auto const pieces = cut_at_lines(text, chunk_bytes);
+  auto const pieces = cut_at_lines(text, text_chunk_bytes);
   if (chunks_.size() < pieces.size()) chunks_.resize(pieces.size());
   parallel_tasks(threads_, static_cast<std::int64_t>(pieces.size()), [&](std::int64_t i, int) {
     auto const k = static_cast<std::size_t>(i);

@@ -25,6 +25,11 @@ class MatrixText {
   /// Instead of read_header: bare numbers, `per_line` on each line, as many as there are.
   void read_no_header(Index per_line = 1);
   MatrixHeader const& header() const { return header_; }
+  /// Bytes up to the end of the size line; 1 more where that ends the file without a '\n'. Between
+  /// read_header and next.
+  std::int64_t header_bytes() const {
+    return blocks_.bytes() - static_cast<std::int64_t>(rest_.size());
+  }
 
   /// The next entries in file order, one chunk after the other; empty at the end. The chunks may be
   /// changed and are valid until the next call. Throws at the first fault in the file, be it a

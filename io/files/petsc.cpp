@@ -7,9 +7,12 @@
 #include <tcsolve/io/files/binary_reader.hpp>
 #include <tcsolve/io/files/petsc_scalars.hpp>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace tcsolve {
 namespace {
@@ -213,10 +216,10 @@ ColumnsSize extents(std::vector<Object> const& found) {
           dense ? narrow(found[0].cols, "columns") : static_cast<Index>(found.size())};
 }
 
-void check_plausible(BinaryReader const& in, ReadOptions const& options,
+void check_plausible(std::string const& name, ReadOptions const& options,
                      std::string const& suspicion) {
   if (options.petsc != PetscScalar::automatic || suspicion.empty()) return;
-  throw MatrixError(cat(in.name(), ": ", suspicion, "; ", complex_advice,
+  throw MatrixError(cat(name, ": ", suspicion, "; ", complex_advice,
                         ". If the values are real float64, say so: problem.petsc: {scalar: "
                         "float64}"));
 }
@@ -261,9 +264,101 @@ Csr<double> read_petsc_matrix(TextInput const& input, ReadOptions const& options
     a.values = in.reals(real_type(scalar_bytes(options)), size.entries,
                         options.nonfinite == NonFinite::keep, "value");
     a = assembled_from_rows(std::move(a), in.name(), "row", options);
-    check_plausible(in, options, complex_suspicion(a));
+    check_plausible(in.name(), options, complex_suspicion(a));
     return a;
   });
+}
+
+PetscRows::PetscRows(TextInput input, ReadOptions const& options, int part, int parts)
+    : input_(std::move(input)), options_(options) {
+  with_objects(input_, options, [&](std::vector<Object> const& objects) {
+    Object const& found = first_matrix(input_, objects);
+    MatrixFileSize const size = size_of(found);
+    require_memory(size.reading_bytes / parts, options.memory_limit,
+                   cat(input_.name, ": a share of a matrix of ", size.rows, " x ", size.cols,
+                       " with ", size.entries, " entries"));
+    integer_bytes_ = found.integer_bytes;
+    rows_ = found.rows;
+    entries_ = found.entries;
+    a_.cols = size.cols;
+    BinaryReader in(input_.open(), input_.name);
+    next_object(in, scalar_bytes(options));
+    lengths_at_ = in.position();
+    columns_at_ = lengths_at_ + integer_bytes_ * rows_;
+    values_at_ = columns_at_ + integer_bytes_ * entries_;
+    read_lengths(part, parts);
+  });
+}
+
+void PetscRows::read_lengths(int part, int parts) {
+  constexpr std::int64_t some = 1 << 16;
+  BinaryReader in(cancellable(input_.open(), options_.cancel), input_.name);
+  in.skip(lengths_at_, "the header");
+  Offset sum = 0;
+  // Part r begins with the first row before which lies r-th part of all rows and entries.
+  auto const begin_parts = [&](std::int64_t row) {
+    while (static_cast<int>(starts_.size()) < parts &&
+           (starts_.empty() ||
+            (sum + row) * parts >= (entries_ + rows_) * static_cast<Offset>(starts_.size()))) {
+      starts_.push_back(row);
+      if (static_cast<int>(starts_.size()) == part + 1) first_entry_ = sum;
+    }
+  };
+  for (std::int64_t first = 0; first < rows_; first += some) {
+    std::int64_t row = first;
+    for (Offset const length :
+         in.integers<Offset>(integer_type(integer_bytes_), std::min(some, rows_ - first), entries_,
+                             "row length", first)) {
+      begin_parts(row++);
+      if (length > entries_ - sum)
+        in.fail(cat("the row lengths exceed the ", entries_, " entries of the matrix"));
+      sum += length;
+      if (static_cast<int>(starts_.size()) == part + 1) a_.offsets.push_back(sum - first_entry_);
+    }
+  }
+  if (sum != entries_)
+    in.fail(cat("the row lengths add up to ", sum, "; the matrix has ", entries_, " entries"));
+  begin_parts(rows_);
+  starts_.push_back(rows_);
+  first_row_ = starts_[static_cast<std::size_t>(part)];
+  a_.rows = static_cast<Index>(a_.offsets.size() - 1);
+}
+
+void PetscRows::read_columns() {
+  BinaryReader in(cancellable(input_.open(), options_.cancel), input_.name);
+  in.skip(columns_at_ + integer_bytes_ * first_entry_, "columns");
+  a_.columns = in.integers<Index>(integer_type(integer_bytes_), a_.offsets.back(),
+                                  std::max(a_.cols - 1, 0), "column", first_entry_);
+}
+
+void PetscRows::read_values() {
+  int const scalar = scalar_bytes(options_);
+  BinaryReader in(cancellable(input_.open(), options_.cancel), input_.name);
+  in.skip(values_at_ + scalar * first_entry_, "values");
+  a_.values = in.reals(real_type(scalar), a_.offsets.back(), options_.nonfinite == NonFinite::keep,
+                       "value", first_entry_);
+}
+
+Csr<double> PetscRows::assembled() {
+  // Rows in what is thrown are those of the matrix.
+  if (first_row_ > 0 && options_.duplicates == Duplicates::refuse)
+    throw Unsupported("PetscRows: repeated entries are summed");
+  ReadOptions options = options_;
+  options.nonfinite = NonFinite::keep;
+  Csr<double> a = assembled_from_rows(std::move(a_), input_.name, "row", options);
+  a_ = {};
+  if (options_.nonfinite == NonFinite::keep) return a;
+  for (Index i = 0; i < a.rows; ++i)
+    for (std::size_t k = 0; k < a.row_values(i).size(); ++k)
+      if (double const sum = a.row_values(i)[k]; !std::isfinite(sum))
+        throw MatrixError(cat(input_.name, ": CSR row ", first_row_ + i + 1, ", column ",
+                              a.row_columns(i)[k] + 1, ": the sum of its entries is ", sum,
+                              ", not finite"));
+  return a;
+}
+
+void PetscRows::check_plausible(ComplexSigns const& signs) const {
+  tcsolve::check_plausible(input_.name, options_, complex_suspicion(signs));
 }
 
 ColumnsSize petsc_columns_size(TextInput const& input, std::string const& role,
@@ -298,7 +393,7 @@ Columns read_petsc_columns(TextInput const& input, std::string const& role,
         x.values.insert(x.values.end(), values.begin(), values.end());
       }
     }
-    check_plausible(in, options, complex_suspicion(x.values));
+    check_plausible(in.name(), options, complex_suspicion(x.values));
     return x;
   });
 }

@@ -31,35 +31,54 @@ bool is_pair(double v) {
 constexpr char const* pairs =
     "the values look like pairs of float32, complex numbers of a build in single precision";
 
-}  // namespace
-
-std::string complex_suspicion(std::span<double const> values) {
-  std::size_t found = 0;
+/// Of values one by one.
+ComplexSigns signs_of(std::span<double const> values) {
+  ComplexSigns signs;
   for (double const v : values) {
     if (lower_half(v) == 0) continue;
-    if (!is_pair(v)) return "";
-    ++found;
+    if (!is_pair(v)) {
+      signs.others = true;
+      break;
+    }
+    ++signs.pairs;
   }
-  return found >= 2 ? pairs : "";
+  return signs;
+}
+
+}  // namespace
+
+std::string complex_suspicion(ComplexSigns const& signs) {
+  return signs.mirrors || (!signs.others && signs.pairs >= 2) ? pairs : "";
+}
+
+std::string complex_suspicion(std::span<double const> values) {
+  return complex_suspicion(signs_of(values));
+}
+
+ComplexSigns complex_signs(Csr<double> const& rows, std::int64_t first_row, bool square) {
+  constexpr std::uint64_t sign_below = std::uint64_t{1} << 31;
+  ComplexSigns signs = signs_of(rows.values);
+  std::int64_t const end = square ? first_row + rows.rows : 0;
+  for (Index row = 0; row < rows.rows && !signs.mirrors; ++row) {
+    std::int64_t const i = first_row + row;
+    for (std::size_t k = 0; k < rows.row_columns(row).size(); ++k) {
+      Index const j = rows.row_columns(row)[k];
+      double const v = rows.row_values(row)[k];
+      if (j <= i || j >= end || lower_half(v) == 0) continue;
+      auto const there = static_cast<Index>(j - first_row);
+      auto const other = rows.row_columns(there);
+      auto const at = std::lower_bound(other.begin(), other.end(), i);
+      if (at == other.end() || *at != i) continue;
+      double const w = rows.row_values(there)[static_cast<std::size_t>(at - other.begin())];
+      if ((std::bit_cast<std::uint64_t>(v) ^ std::bit_cast<std::uint64_t>(w)) == sign_below)
+        signs.mirrors = true;
+    }
+  }
+  return signs;
 }
 
 std::string complex_suspicion(Csr<double> const& a) {
-  constexpr std::uint64_t sign_below = std::uint64_t{1} << 31;
-  if (a.rows == a.cols) {
-    for (Index i = 0; i < a.rows; ++i)
-      for (std::size_t k = 0; k < a.row_columns(i).size(); ++k) {
-        Index const j = a.row_columns(i)[k];
-        double const v = a.row_values(i)[k];
-        if (j <= i || lower_half(v) == 0) continue;
-        auto const other = a.row_columns(j);
-        auto const at = std::lower_bound(other.begin(), other.end(), i);
-        if (at == other.end() || *at != i) continue;
-        double const w = a.row_values(j)[static_cast<std::size_t>(at - other.begin())];
-        if ((std::bit_cast<std::uint64_t>(v) ^ std::bit_cast<std::uint64_t>(w)) == sign_below)
-          return pairs;
-      }
-  }
-  return complex_suspicion(std::span(a.values));
+  return complex_suspicion(complex_signs(a, 0, a.rows == a.cols));
 }
 
 }  // namespace tcsolve

@@ -7,6 +7,7 @@
 
 #include <tcsolve/matrix/csr.hpp>
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -20,6 +21,16 @@ namespace tcsolve {
 ///
 /// One of 10^7 pairs of random float64 values looks like the latter, and two are asked for.
 std::string complex_suspicion(Csr<double> const& a);
+
+/// What is found of both in a part of the values.
+struct ComplexSigns {
+  bool mirrors = false;    ///< the former
+  bool others = false;     ///< a value that is not like the latter
+  std::int64_t pairs = 0;  ///< values that are
+};
+/// Of consecutive rows of a matrix, of which mirror images are found where both are here.
+ComplexSigns complex_signs(Csr<double> const& rows, std::int64_t first_row, bool square);
+std::string complex_suspicion(ComplexSigns const&);
 std::string complex_suspicion(std::span<double const> values);
 
 }  // namespace tcsolve

@@ -16,6 +16,11 @@ namespace tcsolve {
 /// Bytes that may be read (not used) beyond the end of a block, so that scanners can load words.
 inline constexpr std::size_t text_padding = 8;
 
+/// Text of one task, which stays in a cache, and tasks of a thread in a block, so that threads end
+/// it together.
+inline constexpr std::size_t text_chunk_bytes = std::size_t{1} << 19;
+inline constexpr int text_chunks_per_thread = 4;
+
 class TextBlocks {
  public:
   /// Blocks of about block_bytes, which is also the longest line accepted. `source` outlives this.
