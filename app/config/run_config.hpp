@@ -117,6 +117,7 @@ constexpr auto names(SolutionFormat) {
 struct OutputConfig {
   std::string directory = "tcsolve-out";
   bool solution = false;
+  bool solution_parts = false;
   SolutionFormat solution_format = SolutionFormat::mtx;
   std::string rows;
   bool history = true;
@@ -132,6 +133,10 @@ struct OutputConfig {
               "where result.json and the other files go, from the working directory; made if "
               "missing; {name} in it stands for the name of the matrix"),
         field(&P::solution, "solution", "write x.mtx, or x.npy"),
+        field(&P::solution_parts, "solution_parts",
+              "each rank writes its own rows of x instead, x.0.mtx, x.1.mtx, ... or .npy, whose "
+              "first rows result.json names; no rank gets the whole x, and rows stay in the order "
+              "of the matrix"),
         field(&P::solution_format, "solution_format",
               "mtx: Matrix Market; npy: NumPy, float64 of shape (n,)"),
         field(&P::rows, "rows",
@@ -149,7 +154,13 @@ struct OutputConfig {
         field(&P::every, "every", non_negative(),
               "iterations between progress lines when piped; 0: after 1, 2, 5, 10, 20, 50, ...")};
   }
-  bool writes_x() const { return solution || !rows.empty(); }
+  /// x as a whole, or the rows of it that are named.
+  bool writes_x() const { return !solution_parts && (solution || !rows.empty()); }
+  std::string check() const {
+    return solution_parts && !rows.empty()
+               ? "'rows' names rows of the whole x, and 'solution_parts' writes no whole one"
+               : "";
+  }
 };
 
 /// How many processes solve the system together, who has which rows, and on which GPU.

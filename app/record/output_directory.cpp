@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <fstream>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace tcsolve {
 namespace {
@@ -29,12 +31,25 @@ bool same_file(fs::path const& a, fs::path const& b) {
   return !a.empty() && fs::equivalent(a, b, missing) && !missing;
 }
 
+/// Whether a file is called as the part of some rank is.
+bool is_part_name(std::string const& name) {
+  constexpr std::string_view begin = "x.";
+  if (!name.starts_with(begin) || !(name.ends_with(".mtx") || name.ends_with(".npy"))) return false;
+  std::string const rank = name.substr(begin.size(), name.size() - begin.size() - 4);
+  return !rank.empty() && rank.find_first_not_of("0123456789") == std::string::npos;
+}
+
 void remove_older_results(fs::path const& directory, InputFiles const& inputs) {
-  for (char const* const name :
-       {record::result_name, record::history_name, record::systems_name, solution_names[0],
-        solution_names[1], record::plot_name, record::report_name}) {
+  std::vector<std::string> names{record::result_name, record::history_name, record::systems_name,
+                                 solution_names[0],   solution_names[1],    record::plot_name,
+                                 record::report_name};
+  std::error_code failed;
+  for (fs::directory_iterator at(directory, failed), end; !failed && at != end;
+       at.increment(failed))
+    if (std::string name = at->path().filename().string(); is_part_name(name))
+      names.push_back(std::move(name));
+  for (std::string const& name : names) {
     fs::path const file = directory / name;
-    std::error_code failed;
     bool const is_input = same_file(inputs.matrix, file) || same_file(inputs.rhs, file) ||
                           same_file(inputs.x0, file) || same_file(inputs.solution, file) ||
                           same_file(inputs.rows, file) ||
@@ -65,6 +80,11 @@ std::string source_of_result(fs::path const& directory) {
 
 char const* record::solution_name(OutputConfig const& output) {
   return solution_names[static_cast<int>(output.solution_format)];
+}
+
+std::string record::part_name(OutputConfig const& output, int rank) {
+  std::string const whole = solution_name(output);
+  return cat(whole.substr(0, 2), rank, whole.substr(1));
 }
 
 LockedDirectory::LockedDirectory(fs::path const& directory) {
@@ -104,19 +124,24 @@ OutputDirectory::OutputDirectory(OutputConfig const& output, InputFiles const& i
 }
 
 void require_inputs_to_stay(OutputConfig const& output, InputFiles const& inputs) {
-  fs::path const solution = fs::path(output.directory) / record::solution_name(output);
-  if (!output.writes_x()) return;
-  if (same_file(inputs.rows, solution))
+  fs::path const directory = output.directory, solution = directory / record::solution_name(output);
+  if (!output.writes_x() && !output.solution_parts) return;
+  auto const replaced = [&](fs::path const& input) {
+    if (!output.solution_parts) return same_file(input, solution);
+    return is_part_name(input.filename().string()) &&
+           same_file(input, directory / input.filename());
+  };
+  if (replaced(inputs.rows))
     throw ConfigError(cat("'output.rows': ", inputs.rows.string(),
                           " is where x would be written; choose another output directory"));
   for (auto const& [key, input] :
        {std::pair{"matrix", &inputs.matrix}, {"rhs", &inputs.rhs}, {"solution", &inputs.solution}})
-    if (same_file(*input, solution))
+    if (replaced(*input))
       throw ConfigError(cat("'problem.", key, "': ", input->string(),
                             " is where x would be written; choose another output "
                             "directory"));
   for (fs::path const& input : inputs.batch)
-    if (same_file(input, solution))
+    if (replaced(input))
       throw ConfigError(cat("'problem.batch': ", input.string(),
                             " is where x would be written; choose another output "
                             "directory"));

@@ -17,6 +17,8 @@ inline constexpr char const* plot_name = "convergence.svg";
 inline constexpr char const* report_name = "report.html";
 /// x.mtx or x.npy.
 char const* solution_name(OutputConfig const&);
+/// x.3.mtx or x.3.npy, of rank 3.
+std::string part_name(OutputConfig const&, int rank);
 }  // namespace record
 
 /// A directory that no other run writes into as long as this lives.

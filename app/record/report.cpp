@@ -252,6 +252,8 @@ std::string files(Json const& f) {
   std::string text;
   for (auto const& [key, v] : f.items())
     if (v.is_string()) text += (text.empty() ? "" : ", ") + value_text(v);
+  for (Json const& part : f["solution_parts"].is_array() ? f["solution_parts"] : Json::array())
+    text += (text.empty() ? "" : ", ") + value_text(part["file"]);
   for (Json const& why : f["failed"]) text += "<br>missing: " + value_text(why);
   return section("Files", "files", cat("<p>result.json, ", text, "</p>\n"));
 }

@@ -254,9 +254,19 @@ Json ranks_json(std::vector<RankShare> const& ranks) {
   return table;
 }
 
+/// The parts of x, rows from 1; null where there are none.
+Json parts_json(std::vector<SolutionPart> const& parts) {
+  if (parts.empty()) return nullptr;
+  Json list = Json::array();
+  for (SolutionPart const& p : parts)
+    list.push_back({{"file", p.file}, {"first_row", p.first_row + 1}, {"rows", p.rows}});
+  return list;
+}
+
 Json files(WrittenFiles const& f, OutputConfig const& output) {
   return {{"history", f.history ? Json(history_name) : Json(nullptr)},
           {"solution", f.solution ? Json(solution_name(output)) : Json(nullptr)},
+          {"solution_parts", parts_json(f.parts)},
           {"plot", f.plot ? Json(plot_name) : Json(nullptr)},
           {"report", f.report ? Json(report_name) : Json(nullptr)},
           {"systems", f.systems ? Json(systems_name) : Json(nullptr)},
@@ -304,6 +314,14 @@ bool written(std::vector<std::string>& failed, F const& f) {
   }
 }
 
+void write_columns(fs::path const& file, SolutionFormat format, std::vector<double> const& x,
+                   Index columns) {
+  if (format == SolutionFormat::npy)
+    write_numpy_vector(file, x, columns);
+  else
+    write_vector(file, x, columns);
+}
+
 /// convergence.svg and report.html, as far as they are asked for.
 void write_pictures(RunResult& run, RunConfig const& config) {
   fs::path const directory = config.output.directory;
@@ -343,6 +361,16 @@ std::vector<double> rows_of(std::vector<double> const& x, std::vector<Index> con
 }
 
 }  // namespace
+
+SolutionPart write_solution_part(OutputConfig const& output, int rank, std::int64_t first_row,
+                                 std::vector<double> const& x, Index columns) {
+  std::string const name = part_name(output, rank);
+  std::error_code failed;  // what cannot be written says why
+  fs::create_directories(output.directory, failed);
+  write_columns(fs::path(output.directory) / name, output.solution_format, x, columns);
+  return {name, first_row,
+          static_cast<std::int64_t>(x.size()) / std::max<std::int64_t>(1, columns)};
+}
 
 std::string RunResult::message() const {
   std::string text = report.message;
@@ -403,6 +431,8 @@ void write_results(RunResult& run, RunConfig const& config, std::vector<double> 
   fs::path const directory = config.output.directory;
   WrittenFiles& files = run.files;
   bool const solved = !run.failure;
+  auto const columns =
+      run.cols > 0 ? static_cast<Index>(x.size() / static_cast<std::size_t>(run.cols)) : 1;
   if (solved && run.systems)
     files.systems = written(files.failed, [&] {
       write_file(directory / systems_name, systems_csv(*run.systems, run.starts));
@@ -412,16 +442,14 @@ void write_results(RunResult& run, RunConfig const& config, std::vector<double> 
                             [&] { write_file(directory / history_name, history_csv(run.report)); });
   if (solved && config.output.writes_x())
     files.solution = written(files.failed, [&] {
-      fs::path const file = directory / solution_name(config.output);
-      auto const columns =
-          run.cols > 0 ? static_cast<Index>(x.size() / static_cast<std::size_t>(run.cols)) : 1;
       std::vector<double> const some = rows_of(x, run.rows_of_x, run.cols, columns);
       std::vector<double> const& told = run.rows_of_x.empty() ? x : some;
-      if (config.output.solution_format == SolutionFormat::npy)
-        write_numpy_vector(file, told, columns);
-      else
-        write_vector(file, told, columns);
+      write_columns(directory / solution_name(config.output), config.output.solution_format, told,
+                    columns);
     });
+  if (solved && config.output.solution_parts && run.ranks.empty())  // one part
+    written(files.failed,
+            [&] { files.parts.push_back(write_solution_part(config.output, 0, 0, x, columns)); });
   if (solved) write_pictures(run, config);
   constexpr int file_error = 2;
   if (!files.failed.empty()) run.exit_code = file_error;

@@ -75,9 +75,19 @@ struct ProfiledPart {
   double bytes = std::numeric_limits<double>::quiet_NaN();  ///< estimate
 };
 
+/// A file with the rows of x that a rank had.
+struct SolutionPart {
+  std::string file;
+  std::int64_t first_row = 0, rows = 0;  ///< from 0
+};
+/// Writes it; x: column after column. Throws Error where it cannot be written.
+SolutionPart write_solution_part(OutputConfig const&, int rank, std::int64_t first_row,
+                                 std::vector<double> const& x, Index columns);
+
 /// The files beside result.json that this run wrote.
 struct WrittenFiles {
   bool history = false, solution = false, plot = false, report = false, systems = false;
+  std::vector<SolutionPart> parts;  ///< of x, of all ranks
   std::vector<std::string> failed;  ///< why those that were asked for are missing, if they are
 };
 

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <numeric>
 #include <utility>
 
+#include <tcsolve/app/record/output_directory.hpp>
 #include <tcsolve/app/run/columns.hpp>
 #include <tcsolve/app/run/rank_times.hpp>
 #include <tcsolve/graph/reorder/cuthill_mckee.hpp>
@@ -134,18 +136,28 @@ RowOrder order_of_rows(Csr<double> const& A, RanksConfig const& config,
 
 RanksConfig in_order_of_vectors(RunConfig const& run) {
   RanksConfig config = run.ranks;
-  if (run.nullspace.files.empty()) return config;
+  bool const vectors = !run.nullspace.files.empty();
+  if (!vectors && !run.output.solution_parts) return config;
   if (config.partition != "auto" && config.partition != "rows")
-    throw ConfigError(cat("ranks.partition: ", config.partition,
-                          " orders rows, and 'nullspace.files' is in the order of the matrix; take "
-                          "rows"));
+    throw ConfigError(cat("ranks.partition: ", config.partition, " orders rows, and ",
+                          vectors ? "'nullspace.files' is" : "'output.solution_parts' writes them",
+                          " in the order of the matrix; take rows"));
   config.partition = "rows";
   return config;
 }
 
+void require_gatherable(OutputConfig const& output, std::int64_t rows, std::int64_t columns) {
+  constexpr std::int64_t most = std::int64_t{1} << 27;
+  if (output.writes_x() && rows * columns > most)
+    throw ConfigError(cat("'output.", output.solution ? "solution" : "rows",
+                          "': rank 0 gathers an x of at most ", most,
+                          " numbers (1 GiB), and this one has ", rows * columns,
+                          "; take output.solution_parts: true, a file a rank"));
+}
+
 RankedSystem::RankedSystem(Context& ctx, ParsedConfig const& parsed, Problem* problem,
                            std::optional<DealtRows> read)
-    : ranks_(all_ranks(ctx)) {
+    : ranks_(all_ranks(ctx)), output_(parsed.run.output) {
   RanksConfig const config = in_order_of_vectors(parsed.run);
   DealtRows mine;
   if (read && keeps_order(ranks_, *read, config)) {
@@ -267,12 +279,22 @@ std::vector<SolveReport> RankedSystem::solve_mine(LinearSolver& solver, std::vec
 SolveReport RankedSystem::solve(LinearSolver& solver, std::vector<double>& x,
                                 std::vector<SolveReport>& columns) {
   next(Next::solve);
-  std::vector<double> mine = dealt(x, cols_);
-  std::vector<SolveReport> reports = solve_mine(solver, mine);
-  x = gathered(mine);
+  x_ = dealt(x, cols_);
+  std::vector<SolveReport> reports = solve_mine(solver, x_);
+  if (output_.writes_x()) x = gathered(x_);
   if (columns_ == 1) return std::move(reports.front());
   columns = std::move(reports);
   return report_of_columns(columns, solver.parts().columns_at_once());
+}
+
+double RankedSystem::error_against(std::vector<double> const& solution) {
+  next(Next::compare);
+  return compared(solution);
+}
+
+void RankedSystem::write_parts(WrittenFiles& files) {
+  next(Next::write);
+  written(files);
 }
 
 void RankedSystem::end(LinearSolver& solver, bool timed, double solve) {
@@ -281,13 +303,52 @@ void RankedSystem::end(LinearSolver& solver, bool timed, double solve) {
 }
 
 void RankedSystem::follow(LinearSolver& solver) {
-  Next what = next(Next::end);
-  for (; what == Next::solve; what = next(Next::end)) {
-    std::vector<double> mine = dealt({}, cols_);
-    solve_mine(solver, mine);
-    gathered(mine);
+  for (;;) {
+    WrittenFiles files;
+    switch (next(Next::end)) {
+      case Next::end: return;
+      case Next::time: return time(solver, 0);
+      case Next::compare: compared({}); break;
+      case Next::write: written(files); break;
+      case Next::solve:
+        x_ = dealt({}, cols_);
+        solve_mine(solver, x_);
+        if (output_.writes_x()) gathered(x_);
+    }
   }
-  if (what == Next::time) time(solver, 0);
+}
+
+double RankedSystem::compared(std::vector<double> const& solution) {
+  std::vector<double> const mine = dealt(solution, cols_);
+  double difference = 0, size = 0;
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    difference = std::hypot(difference, x_[i] - mine[i]);
+    size = std::hypot(size, mine[i]);
+  }
+  auto const norm = [&](double part) {
+    double all = 0;
+    for (double const one : gather(ranks_, part)) all = std::hypot(all, one);
+    return all;
+  };
+  difference = norm(difference);
+  size = norm(size);
+  return size > 0 ? difference / size : difference;
+}
+
+void RankedSystem::written(WrittenFiles& files) {
+  int const me = ranks_.rank();
+  std::string why;
+  ranks_.busy(true);
+  try {
+    write_solution_part(output_, me, cols_.first(me), x_, columns_);
+  } catch (std::exception const& e) { why = e.what(); }
+  ranks_.busy(false);
+  std::vector<std::string> const failed = gather(ranks_, why);
+  for (int r = 0; r < ranks_.ranks(); ++r)
+    if (std::string const& said = failed[static_cast<std::size_t>(r)]; said.empty())
+      files.parts.push_back({record::part_name(output_, r), cols_.first(r), cols_.size(r)});
+    else
+      files.failed.push_back(r == 0 ? said : cat("rank ", r, ": ", said));
 }
 
 /// What rank 0 says is next.

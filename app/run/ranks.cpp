@@ -151,6 +151,7 @@ int silently(Ranks& ranks, std::function<int()> const& run) {
 
 int follow(Ranks& ranks, ParsedConfig parsed, bool dry_run) {
   RunConfig& config = parsed.run;
+  config.output.directory = with_name(config.output.directory, problem_name(config.problem));
   take_devices(ranks, config);
   Context ctx(config.backend, {.seed = config.seed,
                                .deterministic = config.deterministic,

@@ -166,6 +166,7 @@ class Setting {
              &progress_) {
     parsed.require_files();
     size_ = problem_size(parsed);
+    if (ranks != nullptr) require_gatherable(parsed.run.output, size_.cols, size_.columns);
     SolverOptions options = options_of(parsed.run);
     options.columns = static_cast<int>(size_.columns);
     solver_.emplace(ctx_, options);
@@ -300,9 +301,14 @@ bool is_one_of_many(LinearSolver const& solver, SolveReport const& report) {
   return report.converged() && factors && factors->found_singular();
 }
 
-/// The other ranks may go, once parts of an iteration are timed.
+/// What all ranks have to do with the answer; then the others may go, once parts of an iteration
+/// are timed.
 void end_ranks(RankedSystem& ranks, LinearSolver& solver, RunConfig const& config,
-               RunResult& result) {
+               Problem const& problem, RunResult& result) {
+  if (!problem.solution.empty())
+    tcsolve::timed(result.times.verify,
+                   [&] { result.solution_error = ranks.error_against(problem.solution); });
+  if (config.output.solution_parts) ranks.write_parts(result.files);
   bool const asked = solver.context().wanted() != Stop::running;
   bool const timed = config.output.bandwidth && result.report.iterations > 0 && !asked;
   tcsolve::timed(result.times.probe, [&] { ranks.end(solver, timed, result.times.solve); });
@@ -342,9 +348,9 @@ void read_and_solve(Setting& setting, ParsedConfig const& parsed, Arguments cons
     bool const bandwidth = parsed.run.output.bandwidth && !ranks;
     solve(solver, problem, bandwidth, arguments.repeat, profile ? &*profile : nullptr,
           ranks ? &*ranks : nullptr, result);
-    if (ranks) end_ranks(*ranks, solver, parsed.run, result);
+    if (ranks) end_ranks(*ranks, solver, parsed.run, problem, result);
   }
-  if (!problem.solution.empty())
+  if (!problem.solution.empty() && result.ranks.empty())
     timed(result.times.verify,
           [&] { result.solution_error = relative_error(problem.x0, problem.solution); });
   result.exit_code = result.report.exit_code();

@@ -117,6 +117,30 @@ TEST_F(Mpirun, SolvesWithTheBitsOfProcessesThatItStartsItself) {
   }
 }
 
+TEST_F(Mpirun, EachRankReadsAndWritesItsPart) {
+  ASSERT_EQ(tcsolve({"generate", "convdiff", "--set", "n=8", "-o", "A.mtx"}).code, 0);
+  ASSERT_EQ(run({"gzip", "-k", "A.mtx"}).code, 0);
+  auto const solved = [&](std::string const& file) {
+    Outcome const o = mpirun(3, {file, "--solver", "gmres", "--preconditioner", "jacobi", "--set",
+                                 "output.bandwidth=false", "--set", "output.solution_parts=true"});
+    EXPECT_EQ(o.code, 0) << o.out << o.err;
+    return result();
+  };
+  Json const all = solved("A.mtx");
+  std::string const part = read_text(folder_ / "tcsolve-out/x.2.mtx");
+  EXPECT_EQ(all["files"]["solution_parts"][2]["file"], "x.2.mtx");
+  Json const one = solved("A.mtx.gz");
+  for (char const* const key : {"iterations", "residual", "ranks", "files"})
+    EXPECT_EQ(all[key], one[key]) << key;
+  EXPECT_EQ(part, read_text(folder_ / "tcsolve-out/x.2.mtx"));
+  write_text(folder_ / "B.mtx",
+             "%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n"
+             "2 2 1\n3 3 bad\n");
+  Outcome const bad = mpirun(2, {"B.mtx", "--solver", "cg"});
+  EXPECT_EQ(bad.code, 2) << bad.out << bad.err;
+  expect_once(bad.err, "B.mtx:5: the value in '3 3 bad' is not a number");
+}
+
 TEST_F(Mpirun, TheNumberOfRanksIsTheLaunchers) {
   EXPECT_EQ(mpirun(2, small_system, {"--ranks", "2"}).code, 0);
   for (char const* const other : {"1", "3"}) {

@@ -179,7 +179,8 @@ class Analyst {
         say("residual.", key, " is negative: ", v.dump());
     }
     require_keys(result_.at("files"),
-                 {"history", "solution", "plot", "report", "systems", "failed"}, "files");
+                 {"history", "solution", "solution_parts", "plot", "report", "systems", "failed"},
+                 "files");
     if (!result_.at("files").at("failed").empty()) say("a file could not be written");
     if (!result_.at("warnings").is_array()) say("warnings is no list");
     for (auto const& [key, v] : result_.at("seconds").items())
