@@ -10,7 +10,7 @@
 ///
 ///     bits     0 1 1 0 | 1 0 . .      words of 64 tiles, of which 1 2 4 have entries
 ///     place    - 0 1 - | 2 - . .      a word's first place is counted by each warp anew; of more
-///                                     than 1024 words it is scanned
+///                                     than 4096 words it is scanned
 ///
 /// No step but one over the words of bits (a 1024th of n for tiles of 16) goes through all tiles of
 /// y. Its arrays are kept where they are and grow when a product has more tiles than there is room
@@ -300,8 +300,8 @@ struct Place {
 
 template <class M, class T>
 struct Multiply {
-  /// Words that each warp of the last step counts, at most 32 a lane; more are scanned.
-  static constexpr std::int64_t most_counted = 1024;
+  /// Words that each warp of the last step counts, at most 128 a lane; more are scanned.
+  static constexpr std::int64_t most_counted = 4096;
   Product<M, T> p;
   TCSOLVE_EITHER_SIDE
   template <class Steps>
