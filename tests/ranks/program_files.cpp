@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <tcsolve/core/device.hpp>
 #include <tcsolve/io/files/matrix_market.hpp>
 
 namespace tcsolve::cli {
@@ -175,6 +176,30 @@ TEST_F(RankedFiles, PartsOfXAreItsRows) {
   ASSERT_EQ(solve(system_of_8, npy).code, 0);
   EXPECT_TRUE(fs::exists(folder_ / "tcsolve-out/x.1.npy"));
   EXPECT_FALSE(fs::exists(folder_ / "tcsolve-out/x.0.mtx"));
+}
+
+/// Two ranks on one device: rows that each has read, and x in parts, with the bits of rows dealt.
+TEST_F(RankedFiles, OnADeviceTooGpu) {
+  std::string why;
+  if (!cuda::available(why, 0)) GTEST_SKIP() << why;
+  ASSERT_EQ(tcsolve({"generate", "convdiff", "--set", "n=12", "-o", "A.mtx"}).code, 0);
+  ASSERT_EQ(run({"gzip", "-k", "A.mtx"}).code, 0);
+  auto const solved = [&](std::string const& file) {
+    Outcome const o =
+        tcsolve({file, "--ranks", "2", "--backend", "cuda", "--solver", "gmres", "--preconditioner",
+                 "jacobi", "--set", "ranks.devices=[0, 0]", "--set", "ranks.transport=mpi", "--set",
+                 "output.bandwidth=false", "--set", "output.solution_parts=true"});
+    EXPECT_EQ(o.code, 0) << o.out << o.err;
+    return result();
+  };
+  Json const all = solved("A.mtx");
+  std::vector<double> const x = columns_in("x.1.mtx").values;
+  Json const one = solved("A.mtx.gz");
+  for (char const* const key : {"iterations", "residual", "ranks", "files"})
+    EXPECT_EQ(all[key], one[key]) << key;
+  EXPECT_EQ(all["backend"], "cuda");
+  EXPECT_EQ(x, columns_in("x.1.mtx").values);
+  EXPECT_LT(double(all["solution_error"]), 1e-5);
 }
 
 TEST_F(RankedFiles, PartsThatCannotBeAreRefused) {
