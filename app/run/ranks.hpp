@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A run of several processes: rank 0 reads, speaks and writes; the others follow, and are silent.
+/// A run of several processes: rank 0 speaks and writes result.json; the others follow, read their
+/// part of a matrix whose file can be cut, and are silent.
 #pragma once
 
 #include <functional>
