@@ -97,25 +97,34 @@ T const* there(Context& ctx, T const* list, Space space, std::size_t n, Array<T>
   return room.data();
 }
 
-/// A caller's rows in the Context's space, borrowed where they lie there.
+/// A caller's rows in the Context's space, borrowed where they lie there: the columns, and then, in
+/// their place, the values.
 class RowsThere {
  public:
-  RowsThere(Context& ctx, CsrView64 const& a) : view(a) {
+  RowsThere(Context& ctx, CsrView64 const& a) : ctx_(ctx), given_(a), pattern_(a) {
     auto const rows = a.rows > 0 ? static_cast<std::size_t>(a.rows) + 1 : 0;
-    auto const entries = static_cast<std::size_t>(a.entries);
     if (a.offsets.wide)
-      view.offsets =
+      pattern_.offsets =
           there(ctx, static_cast<std::int64_t const*>(a.offsets.data), a.space, rows, wide_);
     else
-      view.offsets =
+      pattern_.offsets =
           there(ctx, static_cast<std::int32_t const*>(a.offsets.data), a.space, rows, narrow_);
-    view.columns = there(ctx, a.columns, a.space, entries, columns_);
-    view.values = there(ctx, a.values, a.space, entries, values_);
-    view.space = ctx.space();
+    pattern_.columns = there(ctx, a.columns, a.space, entries(), columns_);
+    pattern_.values = nullptr;
+    pattern_.space = ctx.space();
   }
-  CsrView64 view;
+  CsrView64 const& pattern() const { return pattern_; }
+  /// The pattern is not there any more.
+  double const* values() {
+    wide_ = {}, columns_ = {}, narrow_ = {};
+    return there(ctx_, given_.values, given_.space, entries(), values_);
+  }
 
  private:
+  std::size_t entries() const { return static_cast<std::size_t>(given_.entries); }
+
+  Context& ctx_;
+  CsrView64 given_, pattern_;
   Array<std::int64_t> wide_, columns_;
   Array<std::int32_t> narrow_;
   Array<double> values_;
@@ -148,6 +157,18 @@ Permutation after(Permutation const& before, Permutation const& P) {
 
 }  // namespace
 
+DistributedMemory DistributedMemory::of(Index rows, std::int64_t cols, Offset entries, bool comes) {
+  auto const n = static_cast<double>(rows), m = static_cast<double>(cols),
+             e = static_cast<double>(entries);
+  // Sets of bits and the members before each word: a quarter of a byte a number.
+  double const places = e / 4 + 4 * n, offsets = 4 * n, columns = 4 * e, values = 8 * e;
+  double const given_pattern = comes ? 8 * n + 8 * e : 0, given_values = comes ? 8 * e : 0;
+  double const sets = 3.0 / 8 * (e + m + n) + e / 8;
+  return {.stays = places + offsets + columns + values,
+          .dealing =
+              places + offsets + columns + std::max(given_pattern + sets, given_values + values)};
+}
+
 DistributedMatrix::DistributedMatrix(Context& ctx, std::int64_t first_row, CsrView64 const& a,
                                      std::optional<Index> columns) {
   Context::Entry const entry(ctx);
@@ -163,14 +184,16 @@ DistributedMatrix::DistributedMatrix(Context& ctx, std::int64_t first_row, CsrVi
   std::vector<std::int64_t> halo;
   together(ranks, [&] {
     Index const own_columns = narrow(columns_.size(me), "columns of a rank");
-    RowsThere const rows(ctx, a);
-    RowSplit split = split_rows(ctx, first_row, rows.view, columns_.first(me), own_columns);
+    RowsThere rows(ctx, a);
+    RowSplit split = split_rows(ctx, first_row, rows.pattern(), columns_.first(me), own_columns);
+    SplitValues values = split_values(ctx, split.places, rows.values(), split.own.values);
     own_ = std::make_shared<CsrStorage<double>>(ctx, a.rows, own_columns, std::move(split.own));
     halo = std::move(split.halo);
     outer_ = std::move(split.outer);
+    outer_.values = std::move(values.outer);
     outer_rows_ = std::move(split.outer_rows);
     places_ = std::move(split.places);
-    norm_ = split.norm;
+    norm_ = values.norm;
   });
   plan_ = HaloPlan(ranks, columns_, std::move(halo));
   norm_ = ranks.agree(norm_);

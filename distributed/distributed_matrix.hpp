@@ -23,6 +23,15 @@
 
 namespace tcsolve {
 
+/// Bytes that a rank's rows take in the Context's space, told from their numbers. Those of its
+/// neighbours, and the order of entries whose rows do not ascend (8 bytes each), are not in them.
+struct DistributedMemory {
+  double stays = 0;    ///< the rows in own columns, and where each given entry went
+  double dealing = 0;  ///< at the most while they are dealt
+  /// comes: they lie on the host, and the Context computes on a device.
+  static DistributedMemory of(Index rows, std::int64_t cols, Offset entries, bool comes);
+};
+
 class DistributedMatrix {
  public:
   /// The rows of this rank, the first of which is global row `first_row`. Every rank calls it; a
@@ -32,7 +41,8 @@ class DistributedMatrix {
   /// number of the rank: MatrixError for rows that overlap or are missing, columns out of range or
   /// twice in a row, extents that differ.
   /// Cost: four passes over the entries, a sort of them where some row does not ascend; the outer
-  /// entries come to the host; messages to neighbours.
+  /// entries come to the host; five sums, and a message to and from each neighbour; of a device
+  /// three waits.
   DistributedMatrix(Context&, std::int64_t first_row, CsrView64 const& a,
                     std::optional<Index> columns = std::nullopt);
   /// New values of the same entries, in their order. Throws ShapeError on all ranks alike. Cost:

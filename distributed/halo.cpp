@@ -10,7 +10,6 @@
 namespace tcsolve {
 
 Halo::Halo(Context& ctx, HaloPlan const& plan) : plan_(plan) {
-  sent_ = to_space(ctx, plan_.sent.data(), plan_.sent.size());
   // An own place may go to several neighbours, in whose order their parts are added; each of them
   // has its places ascending.
   std::vector<Index> places(plan_.sent.size());
@@ -28,9 +27,15 @@ Halo::Halo(Context& ctx, HaloPlan const& plan) : plan_(plan) {
       starts.push_back(static_cast<Index>(k));
     }
   starts.push_back(static_cast<Index>(places.size()));
-  targets_ = to_space(ctx, targets.data(), targets.size());
-  starts_ = to_space(ctx, starts.data(), starts.size());
-  places_ = to_space(ctx, places.data(), places.size());
+  PackedLists lists;
+  std::size_t const sent_at = lists.add(plan_.sent), targets_at = lists.add(targets),
+                    starts_at = lists.add(starts), places_at = lists.add(places);
+  lists_ = to_space(ctx, lists.bytes().data(), lists.bytes().size());
+  sent_ = list_at<Index>(std::as_const(lists_), sent_at);
+  targets_ = list_at<Index>(std::as_const(lists_), targets_at);
+  starts_ = list_at<Index>(std::as_const(lists_), starts_at);
+  places_ = list_at<Index>(std::as_const(lists_), places_at);
+  target_count_ = static_cast<std::int64_t>(targets.size());
   room(ctx, 1);
 }
 
@@ -97,8 +102,8 @@ template <class T>
 void Halo::begin(Context& ctx, In<T> x) {
   Room& to = *(open_ = &room(ctx, x.cols));
   auto const n = static_cast<std::int64_t>(plan_.sent.size()) * x.cols;
-  if (to.peers) return submit(ctx, SendRows<T>{n, sent_.data(), x, to.ways[false].out});
-  submit(ctx, PackRows<T>{n, sent_.data(), x, to.inside.data()});
+  if (to.peers) return submit(ctx, SendRows<T>{n, sent_, x, to.ways[false].out});
+  submit(ctx, PackRows<T>{n, sent_, x, to.inside.data()});
   begin_messages(ctx, to, x.cols, false);
 }
 template void Halo::begin(Context&, In<double>);
@@ -132,9 +137,8 @@ void Halo::begin_return(Context& ctx, Index cols) {
 
 template <class T>
 void Halo::end_return(Context& ctx, double alpha, Out<T> y) {
-  auto const n = static_cast<std::int64_t>(targets_.size()) * y.cols;
-  arrive(ctx, AddReturned<T>{n, alpha, targets_.data(), starts_.data(), places_.data(), {}, y},
-         true);
+  auto const n = target_count_ * y.cols;
+  arrive(ctx, AddReturned<T>{n, alpha, targets_, starts_, places_, {}, y}, true);
 }
 template void Halo::end_return(Context&, double, Out<double>);
 template void Halo::end_return(Context&, double, Out<float>);

@@ -16,6 +16,7 @@
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/core/context.hpp>
 #include <tcsolve/distributed/halo_plan.hpp>
+#include <tcsolve/distributed/packed_lists.hpp>
 #include <tcsolve/distributed/peer_halo.hpp>
 
 namespace tcsolve {
@@ -25,6 +26,8 @@ namespace tcsolve {
 /// goes, and send messages.
 class Halo {
  public:
+  /// Every rank makes it, at the same time. Cost: an upload; on devices that reach each other's
+  /// memory another one, and a sum of the ranks.
   Halo(Context&, HaloPlan const& plan);
 
   Index size() const { return plan_.halo(); }
@@ -65,8 +68,10 @@ class Halo {
   void end_messages(Context&);
 
   HaloPlan plan_;
-  Array<Index> sent_;                       // of the plan, in the Context's space
-  Array<Index> targets_, starts_, places_;  // what comes back: own place, where its parts lie
+  Array<std::byte> lists_;                    // in the Context's space
+  Index const* sent_;                         // of the plan
+  Index const *targets_, *starts_, *places_;  // what comes back: own place, where its parts lie
+  std::int64_t target_count_;
   std::map<Index, Room> rooms_;
   Room* open_ = nullptr;  // of the exchange at hand
   bool capturable_ = false;

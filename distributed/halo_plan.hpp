@@ -38,12 +38,35 @@ struct HaloPlan {
   std::vector<std::int64_t> numbers;  ///< (halo) global, ascending
   std::vector<Index> sent;            ///< own places
   std::vector<Neighbour> neighbours;  ///< by rank
+  int ranks = 1;
+  std::vector<std::int64_t> wanted;  ///< (ranks, ranks) by rank r of rank s, the same on all
 
   HaloPlan() = default;
-  /// For the global numbers `wanted`, ascending, none of them this rank's. Every rank calls it.
-  /// Cost: a message to each owner.
-  HaloPlan(Ranks&, Stretches const& columns, std::vector<std::int64_t> wanted);
+  /// For these global numbers, ascending, none of them this rank's. Every rank calls it. Cost: a
+  /// sum, and a message to each owner.
+  HaloPlan(Ranks&, Stretches const& columns, std::vector<std::int64_t> numbers);
   Index halo() const { return static_cast<Index>(numbers.size()); }
+
+  /// Of any rank: how long its halo is, and where in it the values of `owner` begin ...
+  std::int64_t halo_of(int rank) const { return first_of(rank, ranks); }
+  std::int64_t first_of(int rank, int owner) const {
+    std::int64_t sum = 0;
+    for (int s = 0; s < owner; ++s) sum += wanted[place(rank, s)];
+    return sum;
+  }
+  /// ... how many values it sends, and where in them those for `to` begin.
+  std::int64_t sent_of(int rank) const { return first_sent_of(rank, ranks); }
+  std::int64_t first_sent_of(int rank, int to) const {
+    std::int64_t sum = 0;
+    for (int r = 0; r < to; ++r) sum += wanted[place(r, rank)];
+    return sum;
+  }
+
+ private:
+  std::size_t place(int r, int s) const {
+    return static_cast<std::size_t>(r) * static_cast<std::size_t>(ranks) +
+           static_cast<std::size_t>(s);
+  }
 };
 
 }  // namespace tcsolve

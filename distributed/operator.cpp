@@ -2,6 +2,7 @@
 #include <tcsolve/distributed/operator.hpp>
 
 #include <bit>
+#include <numeric>
 #include <utility>
 
 #include <tcsolve/distributed/ops.hpp>
@@ -12,54 +13,92 @@
 namespace tcsolve {
 namespace {
 
-/// The halo's columns as rows, whose columns are rows of the rank.
-Csr<double> outer_transposed(DistributedMatrix const& a) {
-  Csr<double> rows = a.outer();
-  Csr<double> out = transpose(rows.view());
-  for (Index& k : out.columns) k = a.outer_rows()[static_cast<std::size_t>(k)];
-  out.cols = a.own().rows;
-  return out;
+/// Entry k of the transpose is entry from[k] of a; offsets and columns as those of CSR.
+struct TransposedPattern {
+  std::vector<Offset> offsets, from;
+  std::vector<Index> columns;  // rows of a
+
+  explicit TransposedPattern(Csr<double> const& a)
+      : offsets(static_cast<std::size_t>(a.cols) + 1),
+        from(a.columns.size()),
+        columns(a.columns.size()) {
+    for (Index const j : a.columns) ++offsets[static_cast<std::size_t>(j) + 1];
+    std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+    std::vector<Offset> next(offsets.begin(), offsets.end() - 1);
+    for (Index i = 0; i < a.rows; ++i)
+      for (Offset e = a.offsets[i]; e < a.offsets[i + 1]; ++e) {
+        auto const place = static_cast<std::size_t>(
+            next[static_cast<std::size_t>(a.columns[static_cast<std::size_t>(e)])]++);
+        from[place] = e, columns[place] = i;
+      }
+  }
+};
+
+/// Of the entries outside, and in the order of the transpose.
+std::vector<double> both(std::vector<double> const& outer, std::vector<Offset> const& from) {
+  std::vector<double> values = outer;
+  values.reserve(2 * outer.size());
+  for (Offset const e : from) values.push_back(outer[static_cast<std::size_t>(e)]);
+  return values;
 }
 
 }  // namespace
 
 OuterPart::OuterPart(Context& ctx, std::shared_ptr<DistributedMatrix const> a)
-    : matrix_(std::move(a)),
-      halo_(ctx, matrix_->plan()),
-      rows_(to_space(ctx, matrix_->outer_rows().data(), matrix_->outer_rows().size())) {
-  take(ctx);
+    : matrix_(std::move(a)), halo_(ctx, matrix_->plan()) {
+  Csr<double> const& outer = matrix_->outer();
+  TransposedPattern transposed(outer);
+  for (Index& k : transposed.columns) k = matrix_->outer_rows()[static_cast<std::size_t>(k)];
+  transposed_from_ = std::move(transposed.from);
+  // Few rows, each a chain of loads: as many threads as there are.
+  if (ctx.device() != nullptr)
+    shift_ = std::countr_zero(unsigned(lanes_for(outer.rows, outer.entries(), 128, 256)));
+
+  PackedLists lists;
+  std::size_t const values = lists.add(both(outer.values, transposed_from_)),
+                    offsets = lists.add(outer.offsets),
+                    transposed_offsets = lists.add(transposed.offsets),
+                    columns = lists.add(outer.columns),
+                    transposed_columns = lists.add(transposed.columns),
+                    rows = lists.add(matrix_->outer_rows());
+  lists_ = to_space(ctx, lists.bytes().data(), lists.bytes().size());
+  values_ = list_at<double>(lists_, values);
+  rows_ = list_at<Index>(lists_, rows);
+  outer_ = {outer.rows,
+            outer.cols,
+            outer.entries(),
+            list_at<Offset>(lists_, offsets),
+            list_at<Index>(lists_, columns),
+            values_,
+            ctx.space()};
+  transposed_ = {outer.cols,
+                 matrix_->own().rows,
+                 outer.entries(),
+                 list_at<Offset>(lists_, transposed_offsets),
+                 list_at<Index>(lists_, transposed_columns),
+                 values_ + outer.entries(),
+                 ctx.space()};
 }
 
-void OuterPart::take(Context& ctx) {
-  // Few rows, each a chain of loads: as many threads as there are.
-  Csr<double> const& all = matrix_->outer();
-  if (ctx.device() != nullptr)
-    shift_ = std::countr_zero(unsigned(lanes_for(all.rows, all.entries(), 128, 256)));
-  Csr<double> outer = matrix_->outer(), transposed = outer_transposed(*matrix_);
-  if (outer_) {
-    outer_->update_values(ctx, std::move(outer));
-    transposed_->update_values(ctx, std::move(transposed));
-  } else {
-    outer_.emplace(ctx, std::move(outer));
-    transposed_.emplace(ctx, std::move(transposed));
-  }
+void OuterPart::update_values(Context& ctx) {
+  std::vector<double> const values = both(matrix_->outer().values, transposed_from_);
+  copy_bytes(ctx, values_, ctx.space(), values.data(), Space::host, values.size() * sizeof(double));
 }
 
 template <class T>
 void OuterPart::add(Context& ctx, double alpha, Out<T> y) {
-  CsrView<double> const& a = outer_->view();
-  halo_.end(ctx,
-            AddOuterRows<T>{
-                std::int64_t{a.rows} * y.cols << shift_, alpha, a, rows_.data(), shift_, {}, y});
+  CsrView<double> const& a = outer_;
+  halo_.end(
+      ctx, AddOuterRows<T>{std::int64_t{a.rows} * y.cols << shift_, alpha, a, rows_, shift_, {}, y});
 }
 
 void OuterPart::add_dot(Context& ctx, double alpha, In<double> x, Out<double> y, double const* own,
                         double* sigma) {
-  CsrView<double> const& a = outer_->view();
+  CsrView<double> const& a = outer_;
   halo_.end(ctx, AddOuterRowsDot{(std::int64_t{a.rows} << shift_) + 1,
                                  alpha,
                                  a,
-                                 rows_.data(),
+                                 rows_,
                                  shift_,
                                  {},
                                  x.data,
@@ -70,13 +109,13 @@ void OuterPart::add_dot(Context& ctx, double alpha, In<double> x, Out<double> y,
 
 template <class T>
 void OuterPart::transposed(Context& ctx, In<T> x, double* h) const {
-  CsrView<double> const& at = transposed_->view();
+  CsrView<double> const& at = transposed_;
   submit(ctx, OuterTransposed<T>{std::int64_t{at.rows} * x.cols, at, x, h});
 }
 
 void OuterPart::residual(Context& ctx, ResidualVectors const& v) {
-  CsrView<double> const& a = outer_->view();
-  halo_.end(ctx, OuterResidual{a.rows, a, rows_.data(), {}, v});
+  CsrView<double> const& a = outer_;
+  halo_.end(ctx, OuterResidual{a.rows, a, rows_, {}, v});
 }
 
 template <class T>

@@ -19,9 +19,10 @@ namespace tcsolve {
 /// operators of one matrix share it.
 class OuterPart {
  public:
+  /// Every rank makes it, at the same time. Cost: an upload, beside that of the halo.
   OuterPart(Context&, std::shared_ptr<DistributedMatrix const>);
-  /// The matrix has new values.
-  void update_values(Context& ctx) { take(ctx); }
+  /// The matrix has new values. Cost: an upload of those outside.
+  void update_values(Context&);
 
   DistributedMatrix const& matrix() const { return *matrix_; }
 
@@ -39,13 +40,14 @@ class OuterPart {
   void transposed(Context&, In<T> x, double* h) const;
 
  private:
-  void take(Context&);
-
   std::shared_ptr<DistributedMatrix const> matrix_;
   Halo halo_;
-  Array<Index> rows_;
-  int shift_ = 0;  // 2^shift threads share a row
-  std::optional<CsrStorage<double>> outer_, transposed_;
+  int shift_ = 0;                        // 2^shift threads share a row
+  Array<std::byte> lists_;               // in the Context's space:
+  Index const* rows_ = nullptr;          // of the rank, with others' columns
+  CsrView<double> outer_, transposed_;   // their entries; the halo's columns as rows
+  double* values_ = nullptr;             // of both, one after the other
+  std::vector<Offset> transposed_from_;  // entry of outer_ that is entry k of transposed_
 };
 
 /// y = alpha op(A) x + beta y, by all ranks together, on vectors of T.

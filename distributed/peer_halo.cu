@@ -7,6 +7,7 @@
 #include <tcsolve/core/cuda/captures.hpp>
 #include <tcsolve/core/cuda/peers.hpp>
 #include <tcsolve/distributed/arrivals.cuh>
+#include <tcsolve/distributed/packed_lists.hpp>
 
 namespace tcsolve::cuda {
 namespace {
@@ -23,9 +24,9 @@ struct Way {
   Post* came(std::byte* memory) const { return reinterpret_cast<Post*>(memory + at + turns); }
 };
 
-std::int64_t in_lines(double values) {
+std::int64_t in_lines(std::int64_t values) {
   constexpr std::int64_t line = sizeof(Turn) / sizeof(Post);
-  return (static_cast<std::int64_t>(values) + line - 1) / line * line;
+  return (values + line - 1) / line * line;
 }
 
 }  // namespace
@@ -34,76 +35,59 @@ class PeerHalo {
  public:
   PeerHalo(Device& on, Communicator& ranks, HaloPlan const& plan, Index cols) {
     int const me = ranks.rank(), count = ranks.ranks();
-    // Where what comes from each rank begins here, of the halo and of what returns; their sizes.
-    std::vector<double> mine(static_cast<std::size_t>(2 * count + 2), 0.0);
-    for (HaloPlan::Neighbour const& n : plan.neighbours) {
-      mine[static_cast<std::size_t>(2 * n.rank)] = double(n.first) * cols;
-      mine[static_cast<std::size_t>(2 * n.rank + 1)] = double(n.first_sent) * cols;
+    std::int64_t most[2] = {};
+    for (int r = 0; r < count; ++r) {
+      most[0] = std::max(most[0], plan.halo_of(r) * cols);
+      most[1] = std::max(most[1], plan.sent_of(r) * cols);
     }
-    mine[static_cast<std::size_t>(2 * count)] = double(plan.halo()) * cols;
-    mine[static_cast<std::size_t>(2 * count + 1)] = double(plan.sent.size()) * cols;
-    std::vector<double> all(mine.size() * static_cast<std::size_t>(count));
-    ranks.gather(mine.data(), static_cast<std::int64_t>(mine.size()), all.data());
-    auto const told = [&](int rank, int k) {
-      return all[static_cast<std::size_t>(rank) * mine.size() + static_cast<std::size_t>(k)];
-    };
-    double most[2] = {};
-    for (int r = 0; r < count; ++r)
-      for (int back : {0, 1}) most[back] = std::max(most[back], told(r, 2 * count + back));
     Way const forth{0, in_lines(most[0])}, back{forth.end(), in_lines(most[1])};
-    // Behind both, for this rank alone: where each value goes, whom to tell, the turns.
-    std::size_t const values =
-        (plan.sent.size() + static_cast<std::size_t>(plan.halo())) * static_cast<std::size_t>(cols);
-    std::size_t const goes = back.end(), takes = goes + values * sizeof(Post*),
-                      turns = takes + 2 * plan.neighbours.size() * sizeof(Turn*);
-    memory_ = std::make_unique<SharedMemory>(on, ranks, turns + 2 * sizeof(std::uint32_t));
+    memory_ = static_cast<Peers&>(*on.link).pool().take(ranks, back.end());
     std::byte* const here = memory_->of(me);
 
-    std::vector<Post*> landing;
-    std::vector<Turn*> told_to;
+    // For this rank alone: where each value goes, whom to tell, the turns.
+    std::vector<Post*> landing[2];
+    std::vector<Turn*> told_to[2];
+    PackedLists lists;
+    std::size_t goes[2], takes[2];
     for (int const k : {0, 1}) {
       Way const& way = k == 0 ? forth : back;
-      auto* const turn = reinterpret_cast<std::uint32_t*>(here + turns) + k;
-      Sending out{reinterpret_cast<Post**>(here + goes) + landing.size(),
-                  way.room,
-                  way.taken(here, 0),
-                  0,
-                  turn,
-                  on.link->mail()};
-      Arriving in{way.came(here),
-                  way.room,
-                  reinterpret_cast<Turn**>(here + takes) + told_to.size(),
-                  0,
-                  turn,
-                  on.link->mail()};
+      Sending out{nullptr, way.room, way.taken(here, 0), 0, nullptr, on.link->mail()};
+      Arriving in{way.came(here), way.room, nullptr, 0, nullptr, on.link->mail()};
       for (HaloPlan::Neighbour const& n : plan.neighbours) {
         std::byte* const there = memory_->of(n.rank);
         Index const goes_there = k == 0 ? n.sent_count : n.count,
                     comes_here = k == 0 ? n.count : n.sent_count;
-        Post* const first = way.came(there) + static_cast<std::int64_t>(told(n.rank, 2 * me + k));
+        std::int64_t const place =
+            k == 0 ? plan.first_of(n.rank, me) : plan.first_sent_of(n.rank, me);
+        Post* const first = way.came(there) + place * cols;
         for (std::int64_t e = 0; e < std::int64_t{goes_there} * cols; ++e)
-          landing.push_back(first + e);
+          landing[k].push_back(first + e);
         if (goes_there > 0) out.receivers |= 1u << n.rank;
         if (comes_here == 0) continue;
-        told_to.push_back(way.taken(there, me));
+        told_to[k].push_back(way.taken(there, me));
         ++in.senders;
       }
+      goes[k] = lists.add(landing[k]), takes[k] = lists.add(told_to[k]);
       ways_[k] = {out, in};
     }
+    std::size_t const turns = lists.add(std::vector<std::uint32_t>{0, 0});
+    lists_ = Array<std::byte>(on.space(), lists.bytes().size());
+    for (int const k : {0, 1}) {
+      auto* const turn = list_at<std::uint32_t>(lists_, turns) + k;
+      ways_[k].out.goes = list_at<Post*>(lists_, goes[k]), ways_[k].out.turn = turn;
+      ways_[k].in.takes = list_at<Turn*>(lists_, takes[k]), ways_[k].in.turn = turn;
+    }
     BesideCaptures const beside;
-    auto const upload = [&](std::size_t at, auto const& list) {
-      check(cudaMemcpyAsync(here + at, list.data(), list.size() * sizeof(list[0]),
-                            cudaMemcpyHostToDevice, on.memory_stream));
-    };
-    upload(goes, landing);
-    upload(takes, told_to);
+    check(cudaMemcpyAsync(lists_.data(), lists.bytes().data(), lists.bytes().size(),
+                          cudaMemcpyHostToDevice, on.memory_stream));
     check(cudaStreamSynchronize(on.memory_stream));
   }
 
   HaloWay const& way(bool back) const { return ways_[back]; }
 
  private:
-  std::unique_ptr<SharedMemory> memory_;
+  std::unique_ptr<SharedPool::Piece> memory_;
+  Array<std::byte> lists_;
   HaloWay ways_[2];  // forth and back
 };
 

@@ -9,7 +9,8 @@
 ///     outer     columns   1 |   0   2   places in the halo
 ///
 /// Entry p goes to place below(p) of `outer`, or to p - below(p) of `own`, with the set of outer
-/// entries: so do new values.
+/// entries. Values are split by themselves, so that those of a caller on the host need not lie
+/// beside his columns on a device; so are new ones.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@ struct EntryPlaces {
   Array<std::int64_t> wide_offsets;
   Index rows = 0;
   Offset entries = 0;
+  Offset outer = 0;  ///< of the entries
 
   OffsetsView offsets() const {
     return narrow_offsets.size() > 0 ? OffsetsView(narrow_offsets.data())
@@ -38,19 +40,19 @@ struct EntryPlaces {
   }
 };
 
+/// All but the values.
 struct RowSplit {
   CsrArrays<double> own;           ///< in the space of the backend
   std::vector<std::int64_t> halo;  ///< columns that are not own, ascending, each once
   std::vector<Index> outer_rows;   ///< rows with such entries, ascending
   Csr<double> outer;               ///< these rows; columns are places in `halo`
   EntryPlaces places;
-  double norm = 0;  ///< the largest sum_j |a_ij|; NaN where an entry is
 };
 
 /// Of values as they were given, beside those that are own.
 struct SplitValues {
   std::vector<double> outer;
-  double norm = 0;
+  double norm = 0;  ///< the largest sum_j |a_ij|; NaN where an entry is
 };
 
 namespace host {
@@ -66,12 +68,14 @@ SplitValues split_values(Device&, Arena&, EntryPlaces const&, double const* valu
                          Array<double>& own);
 }  // namespace cuda
 
-/// a lies in the Context's space. Throws MatrixError, of global row numbers: offsets that descend
-/// or do not end with the entries, columns out of range or twice in a row. Cost: two passes over
-/// the entries, a sort of them where rows do not ascend; bits for all columns of the matrix.
+/// The pattern of a, which lies in the Context's space; values may be null. Throws MatrixError, of
+/// global row numbers: offsets that descend or do not end with the entries, columns out of range or
+/// twice in a row. Cost: two passes over the entries, a sort of them where rows do not ascend; bits
+/// for all columns of the matrix; two waits for a device.
 RowSplit split_rows(Context&, std::int64_t first_row, CsrView64 const& a, std::int64_t first_column,
                     Index own_columns);
-/// values (entries) in the Context's space; `own` is made where it does not fit. Cost: two passes.
+/// values (entries) in the Context's space; `own` is made where it does not fit. Cost: two passes,
+/// one wait.
 SplitValues split_values(Context&, EntryPlaces const&, double const* values, Array<double>& own);
 
 }  // namespace tcsolve

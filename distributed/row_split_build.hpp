@@ -7,8 +7,12 @@
 ///     fill      each entry to its place
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 #include <type_traits>
+#include <vector>
 
 #include <tcsolve/distributed/row_split.hpp>
 #include <tcsolve/kernels/atomics.hpp>
@@ -20,12 +24,24 @@ namespace splitting {
 
 constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
-/// The first of each kind, or none.
+/// The first of each kind, or none; and what there is of others' columns.
 struct Findings {
   std::int64_t bad_row = none;   ///< whose offsets descend or leave the entries
   std::int64_t outside = none;   ///< entry whose column is not there
   std::int64_t descends = none;  ///< entry not behind the one before it in its row
   std::int64_t twice = none;     ///< place, sorted, of a column that its row has already
+  Offset layer = 0, outer = 0;   ///< columns in the halo, entries in these
+};
+struct FindNothing {
+  Findings* found;
+  TCSOLVE_HD void operator()(std::int64_t) const { *found = {}; }
+};
+struct CountOuter {
+  RankedSet outer, halo;
+  Findings* found;
+  TCSOLVE_HD void operator()(std::int64_t) const {
+    found->layer = halo.below(halo.n), found->outer = outer.below(outer.n);
+  }
 };
 
 /// Global columns, of which [first, end) lie here.
@@ -93,6 +109,12 @@ struct LookAtSorted {
     if (p > 0 && columns.given[order[p - 1]] == j && !begins.has(p)) lower_to(&found->twice, p);
     if (!columns.own(j)) outer.insert(p);
   }
+};
+
+struct CountAll {
+  RankedSet set;
+  Offset* members;
+  TCSOLVE_HD void operator()(std::int64_t) const { *members = set.below(set.n); }
 };
 
 struct FindOuterRows {
@@ -245,25 +267,39 @@ void sort_entries(On& on, std::int64_t first_row, CsrView64 const& a, Columns co
       cat("row ", first_row + row_of(on, a, e), " has column ", column_of(on, a, e), " twice"));
 }
 
+/// Lists on the backend that come to the host together: to wait for a device takes longer than to
+/// copy a little more. Those of 8 bytes an element before those of 4.
 template <class On>
-double norm_of(On& on, EntryPlaces const& places, double const* values) {
-  auto* const norm = on.template take<double>(1);
-  on.clear(norm, 1);
-  CsrView<double> const a{places.rows, 0,      places.entries, places.offsets(),
-                          nullptr,     values, on.space()};
-  on.each_row_of_values(places.rows, a, Nothing{}, {.norm = norm});
-  double here = 0;
-  on.read(norm, &here, 1);
-  return here;
-}
+class Lists {
+ public:
+  Lists(On& on, std::size_t bytes)
+      : on_(on), bytes_(bytes), there_(on.template take<std::byte>(bytes)) {}
+  template <class T>
+  T* add(std::int64_t n) {
+    auto* const at = reinterpret_cast<T*>(there_ + used_);
+    used_ += sizeof(T) * static_cast<std::size_t>(n);
+    return at;
+  }
+  /// Waits.
+  void fetch() {
+    here_.resize(bytes_);
+    on_.read(there_, here_.data(), static_cast<std::int64_t>(bytes_));
+  }
+  /// The first n elements of a list, once they are here.
+  template <class T>
+  std::vector<T> of(T const* list, std::int64_t n) const {
+    std::vector<T> out(static_cast<std::size_t>(n));
+    auto const at = reinterpret_cast<std::byte const*>(list) - there_;
+    if (n > 0) std::memcpy(out.data(), here_.data() + at, out.size() * sizeof(T));
+    return out;
+  }
 
-/// `list` (n) on the backend, on the host.
-template <class T, class On>
-std::vector<T> on_host(On& on, T const* list, std::int64_t n) {
-  std::vector<T> here(static_cast<std::size_t>(n));
-  if (n > 0) on.read(list, here.data(), n);
-  return here;
-}
+ private:
+  On& on_;
+  std::size_t bytes_, used_ = 0;
+  std::byte* there_;
+  std::vector<std::byte> here_;
+};
 
 }  // namespace splitting
 
@@ -285,34 +321,39 @@ RowSplit split_rows(On& on, std::int64_t first_row, CsrView64 const& a, std::int
                                      room(places.outer_members, words)),
                   begins = ranked_set(on, a.entries), halo = ranked_set(on, a.cols);
   auto* const found = on.template take<Findings>(1);
-  Findings const nothing;
-  on.write(&nothing, found, 1);
+  on.each(1, FindNothing{found});
   on.each(a.rows, LookAtRows{a.offsets, a.entries, begins, found});
   on.each(a.entries, LookAtEntries{columns, begins, outer, halo, found});
+  number_members(on, halo);
+  number_members(on, outer);
+  on.each(1, CountOuter{outer, halo, found});
   Findings const seen = read(on, found);
   require_good(on, first_row, a, seen);
 
-  Offset const layer = rank_members(on, halo);
+  Offset const layer = seen.layer, beyond = places.outer = seen.outer;
   Index const local = narrow(own_columns + layer, "columns of a rank and of its halo");
   Offset* order = nullptr;
   if (seen.descends != none) {
     order = room(places.order, a.entries);
     sort_entries(on, first_row, a, columns, begins, outer, halo, static_cast<std::uint32_t>(local),
                  found, order);
+    number_members(on, outer);
   }
-  auto* const numbers = on.template take<std::int64_t>(static_cast<std::size_t>(layer));
-  list_members(on, halo, numbers);
-  made.halo = on_host(on, numbers, layer);
 
-  Offset const beyond = rank_members(on, outer);
+  Offset const most_rows = std::min<Offset>(a.rows, beyond);
+  auto const bytes = [](Offset n, std::size_t each) { return static_cast<std::size_t>(n) * each; };
+  Lists lists(on, bytes(1 + layer + most_rows + 1, 8) + bytes(beyond + most_rows, sizeof(Index)));
+  auto* const outer_row_count = lists.template add<Offset>(1);
+  auto* const numbers = lists.template add<std::int64_t>(layer);
+  auto* const outer_offsets = lists.template add<Offset>(most_rows + 1);
+  auto* const outer_columns = lists.template add<Index>(beyond);
+  auto* const outer_rows = lists.template add<Index>(most_rows);
+  list_members(on, halo, numbers);
   RankedSet const rows = ranked_set(on, a.rows);
   on.each(a.rows, FindOuterRows{a.offsets, outer, rows});
-  auto const outer_rows = static_cast<Index>(rank_members(on, rows));
-  auto* const row_list = on.template take<Index>(static_cast<std::size_t>(outer_rows));
-  list_members(on, rows, row_list);
-  made.outer_rows = on_host(on, row_list, outer_rows);
-
-  auto* const outer_offsets = on.template take<Offset>(static_cast<std::size_t>(outer_rows) + 1);
+  number_members(on, rows);
+  on.each(1, CountAll{rows, outer_row_count});
+  list_members(on, rows, outer_rows);
   auto const split_offsets = [&]<class To>(Array<To>& own, Array<To>& given) {
     on.each(std::int64_t{a.rows} + 1,
             SplitOffsets<To>{a.offsets, a.rows, outer, rows, room(own, a.rows + 1),
@@ -322,21 +363,18 @@ RowSplit split_rows(On& on, std::int64_t first_row, CsrView64 const& a, std::int
     split_offsets(made.own.narrow_offsets, places.narrow_offsets);
   else
     split_offsets(made.own.wide_offsets, places.wide_offsets);
-
-  auto* const outer_columns = on.template take<Index>(static_cast<std::size_t>(beyond));
-  auto* const outer_values = on.template take<double>(static_cast<std::size_t>(beyond));
   move_entries(
       on, outer,
       MoveColumns{columns, order, halo, room(made.own.columns, a.entries - beyond), outer_columns});
-  move_entries(
-      on, outer,
-      MoveValues{a.values, order, room(made.own.values, a.entries - beyond), outer_values});
-  made.outer.rows = outer_rows;
+
+  lists.fetch();
+  Offset const with_others = lists.of(outer_row_count, 1).front();
+  made.halo = lists.of(numbers, layer);
+  made.outer_rows = lists.of(outer_rows, with_others);
+  made.outer.rows = static_cast<Index>(with_others);
   made.outer.cols = static_cast<Index>(layer);
-  made.outer.offsets = on_host(on, outer_offsets, std::int64_t{outer_rows} + 1);
-  made.outer.columns = on_host(on, outer_columns, beyond);
-  made.outer.values = on_host(on, outer_values, beyond);
-  made.norm = norm_of(on, places, a.values);
+  made.outer.offsets = lists.of(outer_offsets, with_others + 1);
+  made.outer.columns = lists.of(outer_columns, beyond);
   return made;
 }
 
@@ -346,19 +384,18 @@ SplitValues split_values(On& on, EntryPlaces const& places, double const* values
   using namespace splitting;
   RankedSet const outer{places.entries, const_cast<std::uint64_t*>(places.outer_words.data()),
                         const_cast<Offset*>(places.outer_members.data())};
-  SplitValues made;
-  Offset before = 0;
-  std::uint64_t last = 0;
-  on.read(places.outer_members.data() + (outer.n >> 6), &before, 1);
-  on.read(places.outer_words.data() + (outer.n >> 6), &last, 1);
-  Offset const beyond = before + count_bits(last);
-  own.resize(on.space(), static_cast<std::size_t>(places.entries - beyond));
-  auto* const outer_values = on.template take<double>(static_cast<std::size_t>(beyond));
+  own.resize(on.space(), static_cast<std::size_t>(places.entries - places.outer));
+  Lists lists(on, (1 + static_cast<std::size_t>(places.outer)) * sizeof(double));
+  auto* const norm = lists.template add<double>(1);
+  auto* const outer_values = lists.template add<double>(places.outer);
   Offset const* const order = places.order.size() > 0 ? places.order.data() : nullptr;
   move_entries(on, outer, MoveValues{values, order, own.data(), outer_values});
-  made.outer = on_host(on, outer_values, beyond);
-  made.norm = norm_of(on, places, values);
-  return made;
+  on.clear(norm, 1);
+  CsrView<double> const a{places.rows, 0,      places.entries, places.offsets(),
+                          nullptr,     values, on.space()};
+  on.each_row_of_values(places.rows, a, Nothing{}, {.norm = norm});
+  lists.fetch();
+  return {lists.of(outer_values, places.outer), lists.of(norm, 1).front()};
 }
 
 }  // namespace tcsolve

@@ -68,17 +68,24 @@ RankedSet ranked_set(On& on, std::int64_t n) {
   return ranked_set(on, n, words, on.template take<Offset>(count));
 }
 
-/// Fills set.members. Gives the number of members; waits.
+/// Fills set.members: below() answers from here on, and below(n) is the number of members.
 template <class On>
-Offset rank_members(On& on, RankedSet const& set) {
+void number_members(On& on, RankedSet const& set) {
   std::int64_t const words = RankedSet::word_count(set.n);
   auto* const count = on.template take<Offset>(static_cast<std::size_t>(words));
   on.each(words, CountMembers{set, count});
   on.scan(count, set.members, words, Plus{});
-  Offset before = 0, last = 0;
-  on.read(set.members + words - 1, &before, 1);
-  on.read(count + words - 1, &last, 1);
-  return before + last;
+}
+/// The same. Gives the number of members; waits.
+template <class On>
+Offset rank_members(On& on, RankedSet const& set) {
+  number_members(on, set);
+  std::int64_t const last = RankedSet::word_count(set.n) - 1;
+  Offset before = 0;
+  std::uint64_t bits = 0;
+  on.read(set.members + last, &before, 1);
+  on.read(set.words + last, &bits, 1);
+  return before + count_bits(bits);
 }
 
 /// The members, where list is (members) on on.space().

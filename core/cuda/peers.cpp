@@ -125,8 +125,93 @@ void SharedMemory::close() noexcept {
   cudaGetLastError();  // a device that has met an error, or the process ends
 }
 
+std::unique_ptr<SharedPool::Piece> SharedPool::take(Communicator& ranks, std::size_t bytes) {
+  constexpr std::size_t line = 256, least = std::size_t{8} << 20;
+  Current const current(on_);
+  BesideCaptures const beside;
+  bytes = (std::max<std::size_t>(bytes, 1) + line - 1) / line * line;
+  bool const meets = !captured(on_.stream);
+  if (meets) wait(on_, on_.stream);  // what this rank has written elsewhere is there
+  std::vector<Stretch> cleared;
+  {
+    std::lock_guard<std::mutex> const turn(releasing_);
+    if (meets) cleared = std::exchange(released_, {});
+  }
+  Stretch mine{};
+  bool const has = cut(bytes, mine);
+  // A block that is -1: there is none.
+  double const told[2] = {has ? static_cast<double>(mine.block) : -1.0,
+                          static_cast<double>(mine.at)};
+  auto const count = static_cast<std::size_t>(ranks.ranks());
+  std::vector<double> all(2 * count);
+  ranks.gather(told, 2, all.data());
+  bool everywhere = true;
+  for (std::size_t r = 0; r < count; ++r) everywhere = everywhere && all[2 * r] >= 0;
+  if (!cleared.empty()) {
+    for (Stretch const& s : cleared) {
+      std::byte* const here = blocks_[s.block]->of(ranks.rank()) + s.at;
+      check(cudaMemsetAsync(here, 0, s.bytes, on_.memory_stream));
+    }
+    check(cudaStreamSynchronize(on_.memory_stream));
+    for (Stretch const& s : cleared) put(s);
+  }
+  if (!everywhere) {
+    if (has) put(mine);
+    std::size_t const whole = std::max(bytes, least);
+    blocks_.push_back(std::make_unique<SharedMemory>(on_, ranks, whole));
+    mine = {blocks_.size() - 1, 0, bytes};
+    if (whole > bytes) put({mine.block, bytes, whole - bytes});
+    for (std::size_t r = 0; r < count; ++r)
+      all[2 * r] = static_cast<double>(mine.block), all[2 * r + 1] = 0;
+  }
+  std::vector<std::byte*> seen;
+  for (std::size_t r = 0; r < count; ++r)
+    seen.push_back(blocks_[static_cast<std::size_t>(all[2 * r])]->of(static_cast<int>(r)) +
+                   static_cast<std::size_t>(all[2 * r + 1]));
+  return std::make_unique<Piece>(shared_from_this(), mine.block, mine.at, bytes, std::move(seen));
+}
+
+void SharedPool::release(std::size_t block, std::size_t at, std::size_t bytes) noexcept {
+  Current const current(on_);
+  BesideCaptures const beside;
+  // What writes to others is done.
+  if (!captured(on_.stream) && cudaStreamSynchronize(on_.stream) != cudaSuccess) cudaGetLastError();
+  std::lock_guard<std::mutex> const turn(releasing_);
+  try {
+    released_.push_back({block, at, bytes});
+  } catch (...) {}  // no room to remember it: lost
+}
+
+/// The first that is long enough.
+bool SharedPool::cut(std::size_t bytes, Stretch& out) {
+  for (auto s = free_.begin(); s != free_.end(); ++s) {
+    if (s->bytes < bytes) continue;
+    out = {s->block, s->at, bytes};
+    s->at += bytes, s->bytes -= bytes;
+    if (s->bytes == 0) free_.erase(s);
+    return true;
+  }
+  return false;
+}
+
+void SharedPool::put(Stretch const& s) {
+  auto const place = [](Stretch const& of) { return std::pair(of.block, of.at); };
+  auto at = std::ranges::upper_bound(free_, place(s), {}, place);
+  at = free_.insert(at, s);
+  auto const join = [&](auto first, auto second) {
+    if (first->block != second->block || first->at + first->bytes != second->at) return false;
+    first->bytes += second->bytes;
+    free_.erase(second);
+    return true;
+  };
+  if (at + 1 != free_.end()) join(at, at + 1);
+  if (at != free_.begin()) join(at - 1, at);
+}
+
 Peers::Peers(Device& on, Communicator& all)
-    : RankLink(all, DeviceTransport::peer), posts_(on, all, RankMail::bytes(all.ranks())) {
+    : RankLink(all, DeviceTransport::peer),
+      posts_(on, all, RankMail::bytes(all.ranks())),
+      pool_(std::make_shared<SharedPool>(on)) {
   if (all.ranks() > RankMail::most_ranks)
     throw Unsupported(cat(all.ranks(), " ranks of devices; there can be ", RankMail::most_ranks));
   Current const current(on);
@@ -145,6 +230,7 @@ Peers::Peers(Device& on, Communicator& all)
   mail.turn = reinterpret_cast<std::uint32_t*>(mail_ + 1);
   check(cudaMemset(there, 0, sizeof mail + sizeof(std::uint32_t)));
   check(cudaMemcpy(there, &mail, sizeof mail, cudaMemcpyHostToDevice));
+  pool_->take(all, 1);  // its first block, before somebody times a set-up
 }
 
 Peers::~Peers() {
