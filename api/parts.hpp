@@ -3,6 +3,7 @@
 /// orders and formats are planned by.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 
 #include <tcsolve/api/precision.hpp>
@@ -35,6 +36,27 @@ struct SolverParts {
   /// The CSR matrix in FP64 is needed beside the operator: for the true residual of a rounded one,
   /// or to make a preconditioner of.
   bool needs_csr() const { return !exact() || !preconditioner->is_identity() || chooses(); }
+
+  /// Bytes in the Context's space of M and of all vectors that a solve takes, of `columns` at once.
+  double solving_bytes(Context const& ctx, Index rows, Index cols, Offset entries,
+                       double columns) const {
+    double const vector = 8.0 * std::max(rows, cols);
+    return vector * columns * method->cost().vectors + preconditioner->bytes(rows, entries) +
+           late_bytes(ctx, rows, cols, columns);
+  }
+  /// Of these what a solve takes as it begins.
+  double late_bytes(Context const& ctx, Index rows, Index cols, double columns) const {
+    double const vector = 8.0 * std::max(rows, cols);
+    // `auto` makes an order only where there is room.
+    Reorder const order = matrix_operator->reorder();
+    bool const reorders = order != Reorder::none && order != Reorder::automatic;
+    // P b, P x, a staged copy and P itself, or b and x of the host
+    // (solvers/driver/solve_frame.hpp).
+    double const framed = reorders ? 4 : ctx.space() == Space::host ? 0 : 2;
+    // By which an x is judged: JudgedSystem::reserve().
+    double const judging = ctx.communicator().extends_sums() ? 3 : 2;
+    return vector * (columns * framed + judging);
+  }
 };
 
 }  // namespace tcsolve

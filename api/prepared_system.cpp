@@ -293,6 +293,8 @@ OperatorUse PreparedSystem::use() const {
           .transpose = cost.transpose,
           .persistent = ctx_.device() != nullptr && recipes_.list().begins_as_one_kernel(),
           .vectors = parts_.method->vectors(),
+          .besides = parts_.solving_bytes(ctx_, matrix_.host().rows, matrix_.host().cols,
+                                          matrix_.entries(), std::min(together, given)),
           .cache = cache_ ? &*cache_ : nullptr,
           .ready = ready_ ? &*ready_ : nullptr};
 }

@@ -11,10 +11,13 @@ struct MemoryCounters {
   std::int64_t allocations = 0, releases = 0;  ///< of Arrays, on the host and on devices
   std::int64_t copied_bytes = 0;               ///< by copy_bytes(), in any direction ...
   std::int64_t copies = 0;                     ///< ... and how often: on a device each is a wait
+  std::int64_t host_bytes = 0;                 ///< of Arrays on the host, now ...
+  std::int64_t most_host_bytes = 0;            ///< ... and at the most, since forget_host_peak()
 
   std::int64_t live() const { return allocations - releases; }
 };
 MemoryCounters memory_counters();
+void forget_host_peak();
 
 namespace faults {
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <malloc.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -18,17 +20,29 @@ namespace {
 constexpr std::align_val_t alignment{256};
 
 std::atomic<std::int64_t> allocations{0}, releases{0}, copied_bytes{0}, copies{0};
+std::atomic<std::int64_t> host_bytes{0}, most_host_bytes{0};
+
+void count_on_host(void* p, int sign) {
+  auto const bytes = sign * static_cast<std::int64_t>(malloc_usable_size(p));
+  std::int64_t const now = host_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  std::int64_t most = most_host_bytes.load(std::memory_order_relaxed);
+  while (now > most && !most_host_bytes.compare_exchange_weak(most, now)) {}
+}
 
 void* allocate_on_host(std::size_t bytes) {
   void* p = ::operator new(bytes, alignment, std::nothrow);
   if (p == nullptr)
     throw MemoryError(cat("out of memory: ", bytes, " bytes more are not available on the host"));
+  count_on_host(p, 1);
   return p;
 }
 
 }  // namespace
 
-MemoryCounters memory_counters() { return {allocations, releases, copied_bytes, copies}; }
+MemoryCounters memory_counters() {
+  return {allocations, releases, copied_bytes, copies, host_bytes, most_host_bytes};
+}
+void forget_host_peak() { most_host_bytes = host_bytes.load(); }
 
 void* allocate(Space space, std::size_t bytes) {
   if (faults::allocation_fails())
@@ -41,10 +55,9 @@ void* allocate(Space space, std::size_t bytes) {
 void release(Space space, void* p) noexcept {
   if (p == nullptr) return;
   releases.fetch_add(1, std::memory_order_relaxed);
-  if (space == Space::host)
-    ::operator delete(p, alignment);
-  else
-    cuda::release(space, p);
+  if (space != Space::host) return cuda::release(space, p);
+  count_on_host(p, -1);
+  ::operator delete(p, alignment);
 }
 
 void* Arena::take(std::size_t bytes) {

@@ -111,7 +111,7 @@ class MatrixFactory : public OperatorFactory {
             .columns = use.columns,
             .transpose = use.transpose,
             .persistent = use.persistent,
-            .memory = 0.9 * double(ctx.available_memory()) + resident,
+            .memory = 0.9 * double(ctx.available_memory()) + resident - use.besides,
             .among = &among_};
   }
   /// What values are stored in: no wider than the vectors.

@@ -19,7 +19,8 @@ struct OperatorUse {
   /// Of the blocks that are multiplied. f32: build() makes an operator on FP32 vectors
   /// (on_floats()) which stores its values in FP32 at the widest.
   Real vectors = Real::f64;
-  bool keep_order = false;           ///< order() makes none where that is left to it
+  double besides = 0;       ///< bytes in the Context's space that will be taken when A is stored
+  bool keep_order = false;  ///< order() makes none where that is left to it
   DiskCache const* cache = nullptr;  ///< where measured choices are kept; null: nowhere
   /// The matrix as as_given() or order() left it: order() begins with it, operators are made of it,
   /// and a csr operator in FP64 borrows it. Null: it is copied to where it is needed.

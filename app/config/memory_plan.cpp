@@ -4,6 +4,8 @@
 #include <tcsolve/app/bandwidth.hpp>
 #include <tcsolve/core/error.hpp>
 #include <tcsolve/core/host_memory.hpp>
+#include <tcsolve/distributed/distributed_matrix.hpp>
+#include <tcsolve/formats/matrix_factory.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -48,39 +50,45 @@ void MemoryPlan::require() const {
   if (on_device) require_below(device, device_share, device_available, "device");
 }
 
+double space_bytes(Context const& ctx, SolverParts const& parts, bool bandwidth,
+                   ProblemSize const& size, std::int64_t all_cols) {
+  OperatorFactory const& factory = *parts.matrix_operator;
+  double const together = std::min(size.columns, parts.columns_at_once());
+  double stored = factory.bytes(size.rows, size.cols, size.entries);
+  // That is with the CSR matrix, which is counted below. Where the format is open, A is that one
+  // unless there is room.
+  if (factory.exact()) stored -= csr_bytes(Real::f64, size.rows, size.entries);
+  double const late = parts.late_bytes(ctx, size.rows, size.cols, together);
+  double const solving = parts.solving_bytes(ctx, size.rows, size.cols, size.entries, together);
+  if (!ctx.communicator().extends_sums()) {
+    auto const csr = static_cast<double>(size.csr_bytes);
+    // Beside the solver, where an iteration goes to memory.
+    double const test = bandwidth && beyond_caches(ctx, csr) ? bandwidth_bytes(ctx) : 0;
+    return csr + stored + solving + std::max(0.0, test - late);
+  }
+  DistributedMemory const rows =
+      DistributedMemory::of(size.rows, all_cols, size.entries, ctx.space() != Space::host);
+  return std::max(rows.dealing, rows.stays + stored + solving);
+}
+
 MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig const& run,
                        ProblemSize const& size) {
   OperatorFactory const& factory = *parts.matrix_operator;
   double const vector = 8.0 * std::max(size.rows, size.cols);
-  // b, x0, x and the known solution, of every column; work vectors of those solved together.
+  // b, x0, x and the known solution, of every column.
   double const blocks = 4 * vector * size.columns;
-  double const together = std::min(size.columns, parts.columns_at_once());
   double const csr = static_cast<double>(size.csr_bytes);
-  double const stored = factory.bytes(size.rows, size.cols, size.entries);
-  bool const is_csr = factory.may_borrow();  // where the format is open: unless there is room
-  bool const needs_csr = parts.needs_csr();
   // `auto` makes an order only where there is room.
   bool const reorders =
       factory.reorder() != Reorder::none && factory.reorder() != Reorder::automatic;
-  // P b, P x, a staged copy and P itself: solvers/driver/solve_frame.hpp.
-  double const solving = vector * together * (parts.method->cost().vectors + 4 * reorders) +
-                         parts.preconditioner->bytes(size.rows, size.entries);
-  // Beside the solver, where an iteration goes to memory.
-  double const bandwidth_test =
-      run.output.bandwidth && beyond_caches(ctx, csr) ? bandwidth_bytes(ctx) : 0;
 
-  MemoryPlan plan;
-  plan.on_device = ctx.space() == Space::cuda;
-  plan.at_least = parts.chooses() || !parts.preconditioner->bytes_are_all();
-  plan.host_available = available_memory();
+  MemoryPlan plan = plan_of(ctx, parts);
+  double const space = space_bytes(ctx, parts, run.output.bandwidth, size, size.cols);
   double host = csr + blocks;
-  if (plan.on_device) {
-    double const device = stored + (needs_csr && !is_csr ? csr : 0) + solving;
-    plan.device = static_cast<std::int64_t>(device + bandwidth_test);
-    plan.device_available = static_cast<std::int64_t>(ctx.available_memory());
-  } else {
-    host += (is_csr ? 0 : stored) + solving + bandwidth_test;
-  }
+  if (plan.on_device)
+    plan.device = static_cast<std::int64_t>(space);
+  else
+    host = std::max(host, space + blocks);
   // Beside A lie its graph with a transposed pattern and METIS' own graphs, or the edges between
   // communities, then P A P^T.
   bool const partitions =
@@ -88,6 +96,15 @@ MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig c
   double const ordering = !reorders ? 0 : partitions ? 3 * csr + 8 * vector : csr + 6 * vector;
   host = std::max(host, csr + ordering + blocks);
   plan.host = std::max(static_cast<std::int64_t>(host), size.peak_bytes);
+  return plan;
+}
+
+MemoryPlan plan_of(Context const& ctx, SolverParts const& parts) {
+  MemoryPlan plan;
+  plan.on_device = ctx.space() == Space::cuda;
+  plan.at_least = parts.chooses() || !parts.preconditioner->bytes_are_all();
+  plan.host_available = available_memory();
+  if (plan.on_device) plan.device_available = static_cast<std::int64_t>(ctx.available_memory());
   return plan;
 }
 

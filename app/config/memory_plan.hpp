@@ -24,7 +24,14 @@ struct MemoryPlan {
   void require() const;
 };
 
-/// `parts`: what the config names.
+/// Without the peaks. `parts`: what the config names.
+MemoryPlan plan_of(Context const&, SolverParts const& parts);
+/// Bytes that the Context holds in its space at the peak, of a system of that size; over ranks of a
+/// rank's rows, whose columns are `all_cols` over all ranks. `bandwidth`: that of the memory is
+/// measured.
+double space_bytes(Context const&, SolverParts const& parts, bool bandwidth, ProblemSize const&,
+                   std::int64_t all_cols);
+/// Of one rank.
 MemoryPlan plan_memory(Context const&, SolverParts const& parts, RunConfig const&,
                        ProblemSize const&);
 

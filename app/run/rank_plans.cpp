@@ -85,7 +85,7 @@ ProblemSize told_size(Ranks& ranks, ProblemSize const& of_rank_0) {
 }
 
 std::vector<MemoryPlan> plan_memory_of_ranks(Context const& ctx, SolverParts const& parts,
-                                             RunConfig const& run, ProblemSize const& size) {
+                                             ProblemSize const& size) {
   Ranks& ranks = all_ranks(ctx);
   std::int64_t const count = ranks.ranks();
   auto const share = [=](std::int64_t all) { return (all + count - 1) / count; };
@@ -93,21 +93,29 @@ std::vector<MemoryPlan> plan_memory_of_ranks(Context const& ctx, SolverParts con
   part.rows = static_cast<Index>(share(size.rows));
   part.cols = static_cast<Index>(share(size.cols));
   part.entries = share(size.entries);
-  part.csr_bytes = share(size.csr_bytes);
-  constexpr std::int64_t entry_on_its_way = 32;  // distributed/read_rows.hpp
-  part.peak_bytes = size.by_ranks ? entry_on_its_way * part.entries + 8 * part.rows : 0;
-  MemoryPlan mine = plan_memory(ctx, parts, run, part);
-  // Rows come with columns of 64 bits, beside which those in own numbers are made.
-  std::int64_t const comes = part.csr_bytes / 3 * 4;
-  mine.host = std::max(mine.host, comes + part.csr_bytes);
+  MemoryPlan mine = plan_of(ctx, parts);
+  double const space = space_bytes(ctx, parts, false, part, size.cols);
+  // Rows come with offsets and columns of 64 bits; columns of 32 bits and these lie there together.
+  double const n = part.rows, e = static_cast<double>(part.entries);
+  double const rows = 8 * n + 16 * e, vectors = 2 * 8 * std::max(n, double(part.cols));
+  double host = std::max(rows + 4 * e, rows + vectors * size.columns);
+  if (mine.on_device)
+    mine.device = static_cast<std::int64_t>(space);
+  else
+    host =
+        std::max({host, space + vectors * size.columns,
+                  rows + DistributedMemory::of(part.rows, size.cols, part.entries, false).dealing});
+  constexpr double entry_on_its_way = 32;  // distributed/read_rows.hpp
+  if (size.by_ranks) host = std::max(host, entry_on_its_way * e + 8 * n);
   if (ranks.rank() == 0) {
     // b, x0, x and the solution; the whole, from where the others' rows go.
-    std::int64_t const vectors =
-        4 * 8 * std::int64_t{std::max(size.rows, size.cols)} * size.columns;
-    mine.host += vectors;
+    double const whole = 4 * 8.0 * std::max(size.rows, size.cols) * size.columns;
+    host += whole;
     if (!size.by_ranks || in_order_of_vectors(run).partition != "rows")
-      mine.host = std::max({mine.host, size.peak_bytes, size.csr_bytes + comes + vectors});
+      host = std::max({host, static_cast<double>(size.csr_bytes) + rows + 4 * e + whole,
+                       static_cast<double>(size.peak_bytes)});
   }
+  mine.host = static_cast<std::int64_t>(host);
   return gathered(ranks, mine);
 }
 

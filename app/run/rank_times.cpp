@@ -17,15 +17,15 @@ namespace {
 
 /// x of the columns of a rank, y of its rows, a number.
 struct Workspace {
-  Array<double> x, y, value;
+  Out<double> x, y;
+  double* value;
 };
 
-std::optional<Workspace> workspace(Context& ctx, DistributedOperator const& A) {
+/// Of what judges x in a solve, where that is still there.
+std::optional<Workspace> workspace(Arena::Scope& scope, DistributedOperator const& A) {
   try {
-    std::vector<double> const ones(static_cast<std::size_t>(std::max(A.rows(), A.cols())), 1.0);
-    return Workspace{to_space(ctx, ones.data(), static_cast<std::size_t>(A.cols())),
-                     to_space(ctx, ones.data(), static_cast<std::size_t>(A.rows())),
-                     Array<double>(ctx.space(), 1)};
+    return Workspace{scope.vector<double>(A.cols()), scope.vector<double>(A.rows()),
+                     scope.take<double>(1)};
   } catch (MemoryError const&) { return std::nullopt; }
 }
 
@@ -36,14 +36,16 @@ RankTimes time_parts(LinearSolver& solver, double solve) {
   Ranks& ranks = all_ranks(ctx);
   auto const A = std::dynamic_pointer_cast<DistributedOperator const>(solver.A());
   std::optional<Workspace> work;
-  if (A) work = workspace(ctx, *A);
+  auto scope = ctx.arena().scope();
+  if (A) work = workspace(scope, *A);
   if (ranks.agree(!work)) return {};
-  In<double> const x = vector_view<double const>(work->x.data(), A->cols(), ctx.space());
-  Out<double> const y = vector_view(work->y.data(), A->rows(), ctx.space());
+  In<double> const x = work->x;
+  Out<double> const y = work->y;
+  fill<double>(ctx, work->x, 1);
 
   auto const product = [&] { alone(ctx, [&] { A->own().apply(ctx, 1.0, x, 0.0, y); }); };
   auto const whole = [&] { A->apply(ctx, 1.0, x, 0.0, y); };
-  auto const sum = [&] { dot<double>(ctx, y, y, work->value.data()); };
+  auto const sum = [&] { dot<double>(ctx, y, y, work->value); };
   auto const sum_alone = [&] { alone(ctx, sum); };
   /// The least of three batches that all begin together.
   auto const least_of = [&](auto const& f, int times) {

@@ -215,6 +215,7 @@ void BlockSolver<T>::solve_inside(std::vector<ColumnState>& columns, Clock::time
   bool const enlarged = parts_ > 1 && columns.size() == 1;
   bool const from_zero = columns.front().x_norm() == 0, begins = !active.empty();
   system_.parts = enlarged;
+  if (begins) judged_.reserve(frame_.judging());
   iterate(std::move(active), start);
   for (ColumnState& c : columns) close(c, static_cast<Index>(columns.size()));
   if (enlarged && begins) on_parts = verdict_on_parts(columns.front().report, from_zero, start);

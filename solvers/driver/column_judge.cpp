@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/solvers/driver/column_judge.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 #include <tcsolve/kernels/reductions.hpp>
 
 namespace tcsolve {
+
+void JudgedSystem::reserve(Index more) {
+  Index vectors = more;
+  // Two sizes of each row; of an A over ranks what its own columns leave to the others.
+  if (A_true->sums_exactly()) vectors += ctx->communicator().extends_sums() ? 3 : 2;
+  auto const rows = static_cast<std::size_t>(std::max(A_true->rows(), A_true->cols()));
+  constexpr std::size_t piece = 256, few = 16;  // what else is taken meanwhile
+  std::size_t const bytes =
+      static_cast<std::size_t>(vectors) * (rows * sizeof(double) + piece) + few * piece;
+  // Pieces of workspace give way to one when the scope that has them ends; then that is made.
+  for (int turn = 0; turn < 2; ++turn) ctx->arena().scope().take<std::byte>(bytes);
+}
 
 void JudgedSystem::make_residual(In<double> b, In<double> x, Out<double> r, Summed sum) {
   Range const range(*ctx, "judge");

@@ -41,6 +41,9 @@ struct JudgedSystem {
   void prepare() {
     if (by_rows()) unmet.resize(ctx->space(), A_true->rows());
   }
+  /// The workspace in which an x is judged is there from here on, with `more` vectors: a run does
+  /// not take all of its steps to end for want of it. Nothing is allocated where it is there.
+  void reserve(Index more = 0);
   /// r = b - A_true x; the second returns ||r||.
   void make_residual(In<double> b, In<double> x, Out<double> r, Summed);
   double measure_residual(In<double> b, In<double> x, Out<double> r, Summed);

@@ -130,16 +130,18 @@ SolveReport KrylovSolver<T>::judge(In<double> b, Out<double> x) {
   if (column.open(b, x, residual_)) {
     system_.goal.normal =
         judged_.by_rows() ? unknown : method_->normal_residual(ctx, residual_, column.open());
-    if (system_.goal.normal == 0)
+    if (system_.goal.normal == 0) {
       column.end(Stop::least_squares);
-    else if (stopping_.max_iters == 0)
+    } else if (stopping_.max_iters == 0) {
       column.end(Stop::max_iterations);
-    else
+    } else {
+      judged_.reserve(frame_.judging());
       iterate({b, x}, column,
               {.solver = facts_.name,
                .start = start,
                .time_limit = stopping_.time_limit,
                .tolerance = report.tolerance});
+    }
   }
   column.close(b, x, residual_);
   if (report.iterations > 0) report.condition = method_->condition();

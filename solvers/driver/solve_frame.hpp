@@ -78,6 +78,8 @@ class SolveFrame {
   /// The report on column j of the solve that has left: verdict and figures from the residual of
   /// what was handed out. Nothing without a nullspace. Every comparison fails on NaN.
   void judge(Index j, SolveReport&);
+  /// Vectors of workspace that it takes beside those of a Measurement.
+  Index judging() const { return projects() ? 3 : 0; }
 
   /// Of the length of x, allocated.
   double vectors() const;
