@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/precond/schwarz/rank_parts.hpp>
 
+#include <cmath>
 #include <utility>
+#include <vector>
 
 #include <tcsolve/comm/together.hpp>
 #include <tcsolve/distributed/operator.hpp>
@@ -16,6 +18,30 @@
 
 namespace tcsolve {
 namespace {
+
+/// In how many parts each row of this rank's part is: its own rows, then those of the halo. Every
+/// rank calls it.
+std::vector<double> parts_of_rows(Context& ctx, Halo& halo) {
+  HaloPlan const& plan = halo.plan();
+  std::vector<double> count(static_cast<std::size_t>(plan.own), 1.0);
+  for (Index const i : plan.sent) ++count[static_cast<std::size_t>(i)];
+  Array<double> const own = to_space(ctx, count.data(), count.size());
+  Array<double> layer(ctx.space(), static_cast<std::size_t>(halo.size()));
+  halo.begin(ctx, vector_view<double const>(own.data(), plan.own, ctx.space()));
+  halo.end(ctx, KeepHalo{halo.size(), {}, layer.data()});
+  std::vector<double> const theirs = to_host(ctx, layer);
+  count.insert(count.end(), theirs.begin(), theirs.end());
+  return count;
+}
+
+/// a_ij times sqrt(m_i m_j): what solves with it solves with a between two times D = diag(m)^-1/2.
+void weigh(Csr<double>& a, std::vector<double> const& m) {
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset e = a.offsets[i]; e < a.offsets[i + 1]; ++e)
+      a.values[static_cast<std::size_t>(e)] *=
+          std::sqrt(m[static_cast<std::size_t>(i)] *
+                    m[static_cast<std::size_t>(a.columns[static_cast<std::size_t>(e)])]);
+}
 
 class OwnedRankParts final : public Preconditioner {
  public:
@@ -59,6 +85,8 @@ class OwnedRankParts final : public Preconditioner {
     bool const restricted =
         combine_ == Combine::automatic ? !*symmetric : combine_ == Combine::restricted;
     Index const own = system.matrix.rows;
+    if (overlaps && !halo_) halo_ = std::make_shared<Halo>(ctx, all->plan());
+    if (overlaps && !restricted) weigh(extended, parts_of_rows(ctx, *halo_));
     together(ctx, [&] {
       alone(ctx, [&] {
         System part = system;
@@ -80,7 +108,6 @@ class OwnedRankParts final : public Preconditioner {
           inside_ = factory_->build(ctx, part);
       });
     });
-    if (overlaps && !halo_) halo_ = std::make_shared<Halo>(ctx, all->plan());
     OperatorPtr<double> inside =
         inside_ ? inside_->view() : std::make_shared<Identity<double>>(own);
     M_ = std::make_shared<RankParts>(own, std::move(inside), halo_, restricted);

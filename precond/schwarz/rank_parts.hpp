@@ -6,7 +6,9 @@
 ///     rank 1   A_1: rows 5..9 and one layer of rank 0's     z_1 = M_1 [r_1; r of the layer]
 ///
 ///     overlap 0    M = diag(M_0, M_1), block Jacobi: an application asks nothing of others
-///     additive     what z has in a layer goes to its owner, who adds it: symmetric where M_p are
+///     additive     what z has in a layer goes to its owner, who adds it: symmetric where M_p are.
+///                  A row that is in m parts would be corrected m times: each takes and gives
+///                  1 / sqrt(m) of it, M = sum_p R_p^T D_p M_p D_p R_p, sum_p R_p^T D_p^2 R_p = I
 ///     restricted   it is dropped (Cai and Sarkis 1999)
 ///
 /// M_p is made and applied as by the only rank there is: its sums are of its part.
@@ -21,7 +23,7 @@ namespace tcsolve {
 
 enum class Combine;
 
-/// M = sum_p R_p^T M_p R_p, or restricted. No halo: no overlap.
+/// M = sum_p R_p^T M_p R_p, where D_p is in M_p, or restricted. No halo: no overlap.
 class RankParts final : public LinearOperator<double> {
  public:
   RankParts(Index own, OperatorPtr<double> inside, std::shared_ptr<Halo> halo, bool restricted);

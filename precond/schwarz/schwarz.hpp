@@ -67,8 +67,9 @@ struct SchwarzParams {
               "first; a row with more neighbours takes part in no overlap. 0: 8 times `size`, at "
               "least 1024"),
         field(&P::combine, "combine",
-              "where parts overlap: additive adds their corrections, restricted takes that of the "
-              "row's own part; auto: additive for a symmetric pattern with symmetric values"),
+              "where parts overlap: additive adds their corrections, of `parts: ranks` divided by "
+              "the parts that a row is in, restricted takes that of the row's own part; auto: "
+              "additive for a symmetric pattern with symmetric values"),
         field(&P::parts, "parts",
               "how rows are cut into parts; grow: connected ones, breadth-first from those before; "
               "metis: by METIS, with fewer edges cut, which takes 70 to 300 times as long; rows: "

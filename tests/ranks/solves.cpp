@@ -161,7 +161,8 @@ TEST(RanksPrecondition, SchwarzHasAnythingInside) {
   for (std::string const overlap : {"0", "1"}) {
     SCOPED_TRACE(overlap);
     int const two = iterations_with(parts + overlap + ", inside: {type: ic}}", 2);
-    EXPECT_LE(two, 1.5 * ic + 2);
+    // Rows in both parts are corrected once in all.
+    EXPECT_LE(two, overlap == "0" ? 1.5 * ic + 2 : 1.15 * ic);
     EXPECT_LT(two, jacobi);
     EXPECT_EQ(iterations_with(parts + overlap + "}", 2), two);  // A is symmetric: ic
   }
