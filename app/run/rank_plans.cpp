@@ -85,7 +85,7 @@ ProblemSize told_size(Ranks& ranks, ProblemSize const& of_rank_0) {
 }
 
 std::vector<MemoryPlan> plan_memory_of_ranks(Context const& ctx, SolverParts const& parts,
-                                             ProblemSize const& size) {
+                                             RunConfig const& run, ProblemSize const& size) {
   Ranks& ranks = all_ranks(ctx);
   std::int64_t const count = ranks.ranks();
   auto const share = [=](std::int64_t all) { return (all + count - 1) / count; };

@@ -166,7 +166,7 @@ int follow(Ranks& ranks, ParsedConfig parsed, bool dry_run) {
   size.by_ranks = is_read_by_ranks(ranks, parsed);
   options.columns = size.columns;
   LinearSolver solver(ctx, options);
-  require_room(ranks, plan_memory_of_ranks(ctx, solver.parts(), size));
+  require_room(ranks, plan_memory_of_ranks(ctx, solver.parts(), config, size));
   if (dry_run) {
     rehearse(ctx, config, size);
     return 0;
