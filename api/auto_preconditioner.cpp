@@ -56,7 +56,9 @@ OperatorPtr<double> first_of(Context& ctx, System system) {
     }
     return M != nullptr;
   });
-  if (!M) throw SetupError("auto: no preconditioner could be made" + problems_met);
+  together(ctx, [&] {  // where nothing could, ranks are well
+    if (!M) throw SetupError("auto: no preconditioner could be made" + problems_met);
+  });
   return M;
 }
 

@@ -53,17 +53,17 @@ std::unique_ptr<Preconditioner> build_within_memory(Context& ctx,
   System system = given;
   if (!system.notes) system.notes = std::make_shared<SetupNotes>();
   if (!system.host) system.host = std::make_shared<HostMatrix>();
-  if (factory.needs_matrix() && !factory.is_identity()) {
+  // Of several ranks none begins where one has no room or no time.
+  auto const require = [&] {
     require_time(ctx, factory, system, name);
     double const most = factory.most_bytes(system.matrix.rows, system.matrix.entries);
-    if (!fits(ctx, {.host = most, .space = most})) {
-      MemoryNeed need = factory.memory(ctx, system);
-      if (system.matrix.space != Space::host && !system.host->there())  // a copy for it
-        need.passing +=
-            12.0 * static_cast<double>(system.matrix.entries) + 8.0 * system.matrix.rows;
-      require_memory(ctx, need, cat("the preconditioner '", name, "'"));
-    }
-  }
+    if (fits(ctx, {.host = most, .space = most})) return;
+    MemoryNeed need = factory.memory(ctx, system);
+    if (system.matrix.space != Space::host && !system.host->there())  // a copy for it
+      need.passing += 12.0 * static_cast<double>(system.matrix.entries) + 8.0 * system.matrix.rows;
+    require_memory(ctx, need, cat("the preconditioner '", name, "'"));
+  };
+  if (factory.needs_matrix() && !factory.is_identity()) together(ctx, require);
   return factory.build(ctx, system);
 }
 

@@ -2,8 +2,10 @@
 /// LinearSolver over ranks: every method, format and preconditioner that ranks have, against one
 /// rank; new values; and what goes wrong on one rank alone.
 #include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/core/faults.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 
+#include <tests/api/systems.hpp>
 #include <tests/ranks/ranks.hpp>
 #include <tests/support/matrices.hpp>
 
@@ -252,6 +254,25 @@ TEST(RanksAuto, EndsWithCompleteFactorsOfAllRows) {
         << solved.report.message;
     EXPECT_GT(solved.report.choices.size(), 1u);
   }
+}
+
+/// What does not fit on a rank none begins, and the next choice is taken by all.
+TEST(RanksAuto, GoesOnWhereAChoiceDoesNotFit) {
+  Csr<double> const a = beam(1e-4);
+  Column const b = random_column(a.rows, 1);
+  struct Limit {  // jacobi fits, and factors of a part do not
+    explicit Limit(std::int64_t bytes) { faults::limit_available_memory(bytes); }
+    ~Limit() { faults::limit_available_memory(-1); }
+  } const limit(5 * a.entries());
+  Solved const solved =
+      by_ranks(2, Deal::even, a, b, "solver: {type: auto, rtol: 1.0e-9}\npreconditioner: auto\n");
+  EXPECT_TRUE(solved.report.converged()) << solved.report.message;
+  ASSERT_EQ(solved.report.choices.size(), 4u) << solved.report.message;
+  EXPECT_EQ(solved.report.choices[0].preconditioner, "jacobi");
+  for (int k : {1, 2})
+    EXPECT_NE(solved.report.choices[k].outcome.find("needs about"), std::string::npos)
+        << solved.report.choices[k].outcome;
+  EXPECT_EQ(solved.report.choices[3].preconditioner, "jacobi");
 }
 
 TEST(RanksAuto, InsideAnotherPreconditionerIsTheFirstThatRanksHave) {
