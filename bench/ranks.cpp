@@ -160,6 +160,8 @@ int main(int count, char** words) try {
        [] { return generate(Poisson27Params{.n = 32, .coefficient = random}); }},
       {"poisson27_64", "cg",
        [] { return generate(Poisson27Params{.n = 64, .coefficient = random}); }},
+      {"poisson27_64", "chronopoulos_gear",
+       [] { return generate(Poisson27Params{.n = 64, .coefficient = random}); }},
       {"poisson27_96", "cg",
        [] { return generate(Poisson27Params{.n = 96, .coefficient = random}); }},
       {"poisson27_96", "chronopoulos_gear",
