@@ -183,21 +183,32 @@ bool fits_one_kernel(CsrView<double> const& a, double cache_bytes) {
 PrecisionChosen choose_precision(std::int64_t rows, std::int64_t cols, SolverOptions const& options,
                                  Solver const& method, RunsWhere where) {
   constexpr double most = 3e-3 / roundoff(Real::f32);
+  // An update sees 4096 at most (solvers/driver/condition_watch.hpp), where r has hardly fallen.
+  constexpr double most_of_updates = 1e3;
   auto const fp64 = [](std::string why) { return PrecisionChosen{.why = std::move(why)}; };
-  if (where == RunsWhere::device_memory && may_narrow_basis(options.solver))
-    return {.narrow_basis = true,
-            .why = cat("a Krylov basis in fp32, which ", method.name(), " reads in each step")};
-  if (!method.needs().definite || !method.renews() || !has_key(options.solver, "vectors"))
+  bool const restarts = may_narrow_basis(options.solver);
+  bool const narrow_basis = restarts && where == RunsWhere::device_memory;
+  auto const basis_alone = [&] {
+    return PrecisionChosen{
+        .narrow_basis = true,
+        .why = cat("a Krylov basis in fp32, which ", method.name(), " reads in each step")};
+  };
+  bool const restarts_in_fp32 = restarts && method.needs().fixed_preconditioner;
+  if (narrow_basis && !restarts_in_fp32) return basis_alone();
+  if (!(method.renews() || restarts_in_fp32) || !has_key(options.solver, "vectors"))
     return fp64(cat(method.name(),
-                    " is no method for positive definite matrices that makes r anew "
-                    "on the way in FP32"));
-  if (!has_key(options.matrix_operator, "values")) return fp64("the format has FP64 values alone");
+                    " neither makes r anew on the way in FP32 nor begins from it "
+                    "again after 50 steps at most"));
   if (where == RunsWhere::one_kernel)
     return fp64("the solve is one kernel, which FP32 makes no faster");
+  if (!has_key(options.matrix_operator, "values"))
+    return narrow_basis ? basis_alone() : fp64("the format has FP64 values alone");
   if (rows != cols || rows == 0) return fp64("the matrix is not square");
+  bool const by_steps = restarts_in_fp32 || method.needs().definite;
+  double const bearable = by_steps ? most : most_of_updates;
   return {.types = {Real::f32, Real::f32},
-          .why = cat("while the steps of the solve see no condition above ", figure_text(most)),
-          .most_condition = most};
+          .why = cat("while the steps of the solve see no condition above ", figure_text(bearable)),
+          .most_condition = bearable};
 }
 
 std::string why_wider(SolveReport const& r) {

@@ -52,7 +52,7 @@ struct PrecisionChosen {
   WorkingPrecision types;
   bool narrow_basis = false;  ///< a Krylov basis in FP32 under FP64 vectors
   std::string why;
-  /// Of cond(M A), in a solve that is watched for what its steps see of it.
+  /// Of the condition, in a solve that is watched for what its steps see of it.
   double most_condition = std::numeric_limits<double>::infinity();
 };
 /// The options with `solver.basis: fp32`.
@@ -64,9 +64,13 @@ bool fits_one_kernel(CsrView<double> const& a, double cache_bytes);
 enum class RunsWhere { host, one_kernel, device_memory };
 /// FP32 as long as u cond(M A) <= 3e-3, u its roundoff, by what the steps of the solve see
 /// (ConditionWatch): there r made anew on the way costs at most some 1.2 times the iterations of
-/// FP64. Never 16 bits, which have not been measured to be faster, and not in one kernel, where
-/// FP32 has been measured to be slower. A method with a Krylov basis that is short enough keeps
-/// FP64 vectors, and has the basis in FP32 where a device streams it, which costs no iterations.
+/// FP64. Of a method for general matrices that tells nothing of A, as long as r falls by three from
+/// one time that it is made anew to the next (condition_of_update): by twelve and more it falls in
+/// solves that gain by FP32, by two in those that are lost in it (docs/results/mixed-host.md).
+/// Never 16 bits, which have not been measured to be faster, and not in one kernel, where FP32 has
+/// been measured to be slower. A method that begins anew after few steps takes FP32 as well; where
+/// M varies, or the format has FP64 values alone, it keeps FP64 vectors, and has its Krylov basis
+/// in FP32 where a device streams it, which costs no iterations.
 /// rows, cols: of all ranks.
 PrecisionChosen choose_precision(std::int64_t rows, std::int64_t cols, SolverOptions const&,
                                  Solver const& method, RunsWhere);

@@ -89,7 +89,7 @@ auto BlockSolver<T>::run(std::vector<ColumnState*> const& active, Index steps,
   auto const loop_start = Clock::now();
   // A method raises Stop::replacement where a narrower block is to go on.
   auto look = [&](LoopState& state, bool asked) {
-    out.too_narrow = state.stop == 0 && condition.is_over(ctx, *method_, state.iteration);
+    out.too_narrow = state.stop == 0 && condition.is_over(ctx, *method_, state);
     bool const ends = asked || out.too_narrow;
     if (ends) state.stop = static_cast<std::int32_t>(Stop::cycle_end);
     return !ends;

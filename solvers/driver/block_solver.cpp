@@ -11,6 +11,7 @@
 #include <tcsolve/operators/cast.hpp>
 #include <tcsolve/operators/column.hpp>
 #include <tcsolve/solvers/driver/column_ops.hpp>
+#include <tcsolve/solvers/driver/condition_watch.hpp>
 #include <tcsolve/solvers/driver/require_vectors.hpp>
 
 namespace tcsolve {
@@ -340,8 +341,12 @@ void BlockSolver<T>::judge(ColumnState& c, Run const& run, Index i) {
   bool const goes_on = renews_ && borne_out && (renewed || end.stop == Stop::claimed);
   c.start = goes_on ? ColumnStart::goes_on : ColumnStart::anew;
   if (vain) renews_ = false;  // from here on a claim begins a new space
-  bool const too_narrow = (run.too_narrow || (vain && std::isfinite(stopping_.most_condition))) &&
-                          (renewed || end.stop == Stop::claimed || end.stop == Stop::cycle_end);
+  bool const seen =
+      renewed && condition_of_update(now.residual / before, system_.roundoff_of_curvature()) >
+                     stopping_.most_condition;
+  bool const too_narrow =
+      (run.too_narrow || seen || (vain && std::isfinite(stopping_.most_condition))) &&
+      (renewed || end.stop == Stop::claimed || end.stop == Stop::cycle_end);
   c.conclude({.stop = too_narrow ? Stop::precision_limit
                       : renewed  ? Stop::cycle_end
                                  : end.stop,

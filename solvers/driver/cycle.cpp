@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -153,7 +154,8 @@ auto KrylovSolver<T>::told(Pending const& pending) -> Told {
 /// 3.3 times the iterations. (van der Vorst and Ye 2000; Clark et al. 2010, section 4.2.) False,
 /// with a claim in `state`, where the true residual confirms one, lies far above ||r||, `believed`,
 /// or has not fallen for long: then the next run begins a new space at each claim that is refuted,
-/// or, where the caller would rather have wider types, there is none.
+/// or, where the caller would rather have wider types, there is none. The latter also where an
+/// update has seen a worse condition than the caller wants (condition_of_update).
 template <class T>
 bool KrylovSolver<T>::renew(Problem const& problem, ColumnJudge& column, LoopState& state,
                             Pending& pending, double believed, Start const& limits,
@@ -171,6 +173,10 @@ bool KrylovSolver<T>::renew(Problem const& problem, ColumnJudge& column, LoopSta
     before.accepted = trial;
     return false;
   }
+  bool const due = stop == Stop::replacement;
+  bool const too_narrow =
+      due && condition_of_update(trial.residual / before.best, system_.roundoff_of_curvature()) >
+                 stopping_.most_condition;
   before.vain = trial.residual < before.best ? 0 : before.vain + 1;
   before.best = std::min(before.best, trial.residual);
   bool const better = trial.finite() && trial.open < column.open();
@@ -180,7 +186,7 @@ bool KrylovSolver<T>::renew(Problem const& problem, ColumnJudge& column, LoopSta
     std::swap(residual_, trial_residual_);
   }
   before.from = better ? nullptr : trial_.view().data;
-  before.ended = !(trial.residual <= far * believed) || before.vain >= too_often;
+  before.ended = !(trial.residual <= far * believed) || before.vain >= too_often || too_narrow;
   if (before.ended) {
     fill<T>(*ctx_, system_.x, 0);
     state.stop = static_cast<std::int32_t>(Stop::claimed);
@@ -230,7 +236,11 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   bool const watched = problem.judged && problem.by_norm && facts_.watched;
   double const first = watched ? std::min(100.0, double(unknowns) + 10.0) : unknown;
   Looks seen{limits.residual, std::numeric_limits<double>::quiet_NaN(), 0, first, first / 2, {}};
-  ConditionWatch condition(renews(problem) ? stopping_.most_condition : unknown);
+  // A restarted method shows in its first cycle, and early in it, what there is to be seen of A.
+  bool const restarts = facts_.cycle < std::numeric_limits<Index>::max();
+  bool const shows = restarts ? report.restarts == 0 : renews(problem);
+  ConditionWatch condition(shows ? stopping_.most_condition : unknown,
+                           restarts ? std::min(20.0, facts_.cycle / 6.0) : 20.0);
   // A in another format is the same A: the recurrence goes on with it.
   auto adapt = [&](std::int32_t done) {
     double const patience = account(ctx, done - std::exchange(accounted, done));
@@ -274,7 +284,7 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   bool const may_give_up = stopping_.patience.steps > 0;
   if (watched || may_give_up || condition.watches())
     between.look = [&](LoopState& state, bool asked) {
-      if (state.stop == 0 && condition.is_over(ctx, *method_, state.iteration)) {
+      if (state.stop == 0 && condition.is_over(ctx, *method_, state)) {
         end_as_too_narrow(state);
         return false;
       }

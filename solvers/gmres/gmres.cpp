@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/solvers/gmres/gmres.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
 #include <tcsolve/kernels/reductions.hpp>
 
 namespace tcsolve {
@@ -123,6 +128,18 @@ MethodFacts Arnoldi<T>::arnoldi_facts(std::string name, double vectors, double p
 template <class T>
 bool Arnoldi<T>::saw_singular(Context& ctx) {
   return read(ctx, H_.left) > 0;
+}
+
+template <class T>
+double Arnoldi<T>::seen_condition(Context& ctx) {
+  std::vector<double> const small = to_host(ctx, small_);
+  auto const at = [&](double const* place) { return small.data() + (place - small_.data()); };
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (Index j = 0; j < static_cast<Index>(*at(H_.columns)); ++j) {
+    double const r = std::abs(*at(H_.R + std::int64_t{j} * H_.m + j));
+    least = std::min(least, r), most = std::max(most, r);
+  }
+  return most > 0 ? most / least : 0;
 }
 
 template <class T>

@@ -89,6 +89,9 @@ class Arnoldi : public Method<T> {
     if (auto const* const same = dynamic_cast<Arnoldi const*>(&other)) V_ = same->V_;
   }
   bool saw_singular(Context&) override;
+  /// The largest over the smallest |r_ii| of this cycle: both lie within the singular values of R,
+  /// which lie within those of A M.
+  double seen_condition(Context&) override;
   /// What a narrow basis claims, and the true residual refutes, is the end of a cycle.
   void classify_stop(Context&, LoopState&) override;
 

@@ -99,11 +99,81 @@ TEST_P(Precisions, OfAutoGoByTheCondition) {
   EXPECT_LE(badly.report.precision.front().iterations, 40) << "it is found in few steps";
   EXPECT_EQ(badly.report.precision.front().why, "precision_limit:values");
   EXPECT_EQ(badly.report.precision.back().values, Real::f64);
-  Solved const unknown = with(1e2, "solver: {type: gmres}\n");
+  Solved const unknown = with(1e2, "solver: {type: minres, execution: graph}\n");
   EXPECT_EQ(unknown.report.precision.front().values, Real::f64);
-  EXPECT_THAT(unknown.setup.precision, StartsWith("fp64: gmres is no method"));
+  EXPECT_THAT(unknown.setup.precision, StartsWith("fp64: minres neither makes r anew"));
   Solved const chosen = with(1e2, "solver: {type: auto}\n");
   EXPECT_THAT(chosen.setup.precision, StartsWith("fp64: auto chooses"));
+}
+
+/// Not symmetric, with every eigenvalue 1 <= |lambda| <= 3 or so.
+Matrix convection(Index n) { return tridiagonal(n, -1.2, 2.1, -0.6); }
+
+/// The columns of A in units of their own, over so many decades.
+Matrix unevenly(Matrix const& A, double decades) {
+  return A * graded(static_cast<Index>(A.cols()), -decades).asDiagonal();
+}
+
+std::string const general_methods[] = {"bicgstab", "pseudo_block_bicgstab", "gmres"};
+
+/// Methods that tell nothing of cond(M A) on their way: what counts is what FP64 would have done.
+TEST_P(Precisions, OfAutoAreFp32WhereAGeneralMatrixIsGoodNatured) {
+  Matrix const A = convection(n);
+  Column const b = random_column(n, 4);
+  for (std::string const& method : general_methods) {
+    SCOPED_TRACE(method);
+    std::string const rest = cat("solver: {type: ", method, ", rtol: 1e-11, execution: graph}\n",
+                                 "preconditioner: {type: jacobi}\noperator: {format: csr}\n");
+    Solved const s = solved(A, b, "precision: auto\n" + rest), wide = solved(A, b, rest);
+    EXPECT_TRUE(s.report.converged()) << s.report.message;
+    expect_solved(A, b, s.x, 1e-11);
+    ASSERT_EQ(s.report.precision.size(), 1u) << s.report.message;
+    EXPECT_EQ(s.report.precision[0].values, Real::f32) << s.setup.precision;
+    EXPECT_EQ(s.report.precision[0].vectors, Real::f32);
+    EXPECT_LE(s.report.iterations, 1.2 * wide.report.iterations + 1);
+  }
+}
+
+/// Early, so that what FP32 was about costs little; and x goes on from where it is.
+TEST_P(Precisions, OfAutoGoOnInFp64WhereAGeneralMatrixIsNot) {
+  Matrix const uneven = unevenly(convection(n), 6);
+  // Of which R tells at once: one eigenvalue is far above the others.
+  Column values = graded(n, -1);
+  values[n - 1] = 1e6;
+  Matrix const outlier = with_eigenvalues(values, 7);
+  for (std::string const& method : general_methods) {
+    SCOPED_TRACE(method);
+    Matrix const& A = method == "gmres" ? outlier : uneven;
+    Column const b = method == "gmres" ? random_column(n, 4) : Column(A * random_column(n, 4));
+    // Without a preconditioner, which would put the columns right.
+    std::string const rest = cat("solver: {type: ", method, ", rtol: 1e-8, max_iters: 20000, ",
+                                 "execution: graph}\noperator: {format: csr}\n");
+    Solved const s = solved(A, b, "precision: auto\n" + rest), wide = solved(A, b, rest);
+    EXPECT_EQ(s.report.outcome(), wide.report.outcome()) << s.report.message;
+    ASSERT_EQ(s.report.precision.size(), 2u) << s.report.message;
+    EXPECT_EQ(s.report.precision[0].values, Real::f32);
+    EXPECT_EQ(s.report.precision[0].why, "precision_limit:values");
+    EXPECT_LE(s.report.precision[0].iterations, std::max(20.0, 0.1 * wide.report.iterations));
+    EXPECT_EQ(s.report.precision[1].values, Real::f64);
+    EXPECT_EQ(s.report.precision[1].vectors, Real::f64);
+    if (wide.report.converged()) expect_solved(A, b, s.x, 1e-8);
+  }
+}
+
+/// What updates and the Hessenberg matrix see of the condition, they see from below.
+TEST_P(Precisions, OfAutoStayWhereNoStepCanSeeTooMuch) {
+  Column values = graded(n, -2.5);
+  for (Index i = 0; i < n; i += 2) values[i] = -values[i];  // cond(A) = 316
+  Matrix const A = with_eigenvalues(values, 8);
+  Column const b = random_column(n, 9);
+  for (std::string const& method : general_methods) {
+    SCOPED_TRACE(method);
+    Solved const s = solved(
+        A, b,
+        cat("precision: auto\nsolver: {type: ", method,
+            ", rtol: 1e-9, max_iters: 400, execution: graph}\n", "operator: {format: csr}\n"));
+    EXPECT_NE(s.report.precision[0].why, "precision_limit:values") << s.report.message;
+  }
 }
 
 /// A basis is narrowed where a device streams it, and nobody has said otherwise.
@@ -113,15 +183,25 @@ TEST_P(Precisions, OfAutoNarrowTheBasisBeyondTheCaches) {
     SolverOptions const options = SolverOptions::from_yaml("solver: " + solver + "\n");
     return choose_precision(a.rows, a.cols, options, *SolverParts(options).method, where);
   };
-  for (char const* const solver : {"{type: gmres}", "{type: fgmres, restart: 50}"}) {
-    EXPECT_TRUE(chosen(solver, RunsWhere::device_memory).narrow_basis) << solver;
-    EXPECT_EQ(chosen(solver, RunsWhere::device_memory).types, WorkingPrecision{});
-    EXPECT_FALSE(chosen(solver, RunsWhere::one_kernel).narrow_basis);
-    EXPECT_FALSE(chosen(solver, RunsWhere::host).narrow_basis);
-  }
+  char const* const varying = "{type: fgmres, restart: 50}";
+  EXPECT_TRUE(chosen(varying, RunsWhere::device_memory).narrow_basis);
+  EXPECT_EQ(chosen(varying, RunsWhere::device_memory).types, WorkingPrecision{});
+  EXPECT_FALSE(chosen(varying, RunsWhere::one_kernel).narrow_basis);
+  EXPECT_FALSE(chosen(varying, RunsWhere::host).narrow_basis);
+  // FP32 vectors have a basis of their own.
+  WorkingPrecision const fp32{Real::f32, Real::f32};
+  for (char const* const solver : {"{type: gmres}", "{type: gmres, restart: 50}"})
+    for (RunsWhere const where : {RunsWhere::device_memory, RunsWhere::host}) {
+      EXPECT_EQ(chosen(solver, where).types, fp32) << solver;
+      EXPECT_FALSE(chosen(solver, where).narrow_basis) << solver;
+    }
+  EXPECT_EQ(chosen("{type: bicgstab}", RunsWhere::device_memory).types, fp32);
+  EXPECT_EQ(chosen("{type: bicgstab}", RunsWhere::one_kernel).types, WorkingPrecision{});
   for (char const* const solver : {"{type: gmres, restart: 51}", "{type: gmres, basis: fp64}",
-                                   "{type: gmres, execution: persistent}", "{type: bicgstab}"})
+                                   "{type: gmres, execution: persistent}"}) {
     EXPECT_FALSE(chosen(solver, RunsWhere::device_memory).narrow_basis) << solver;
+    EXPECT_EQ(chosen(solver, RunsWhere::device_memory).types, WorkingPrecision{}) << solver;
+  }
   SolverOptions const narrow =
       with_narrow_basis(SolverOptions::from_yaml("solver: {type: gmres, rtol: 1e-11}\n"));
   Column const b = random_column(n, 4);
