@@ -40,9 +40,8 @@ struct SolverParts {
   /// Bytes in the Context's space of M and of all vectors that a solve takes, of `columns` at once.
   double solving_bytes(Context const& ctx, Index rows, Index cols, Offset entries,
                        double columns) const {
-    double const vector = 8.0 * std::max(rows, cols);
-    return vector * columns * method->cost().vectors + preconditioner->bytes(rows, entries) +
-           late_bytes(ctx, rows, cols, columns);
+    return columns * 8.0 * std::max(rows, cols) * vectors_of_method() +
+           preconditioner->bytes(rows, entries) + late_bytes(ctx, rows, cols, columns);
   }
   /// Of these what a solve takes as it begins.
   double late_bytes(Context const& ctx, Index rows, Index cols, double columns) const {
@@ -56,6 +55,13 @@ struct SolverParts {
     // By which an x is judged: JudgedSystem::reserve().
     double const judging = ctx.communicator().extends_sums() ? 3 : 2;
     return vector * (columns * framed + judging);
+  }
+  /// Vectors of the method, in FP64 ones: of FP32 vectors two residuals and x + d are FP64 all the
+  /// same (solvers/driver/krylov_solver.hpp).
+  double vectors_of_method() const {
+    constexpr double wide = 3;
+    double const count = method->cost().vectors;
+    return method->vectors() == Real::f64 || count < wide ? count : wide + (count - wide) / 2;
   }
 };
 

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 
 namespace tcsolve {
 namespace {
@@ -23,6 +24,25 @@ void require_below(std::int64_t bytes, double share, std::int64_t available, cha
                         " are available, of which ", std::lround(100 * share),
                         " % may be used; take a smaller problem, a smaller restart or "
                         "operator.values: fp32"));
+}
+
+/// A in its format, without the CSR matrix. Where the format is open, A is that one unless there is
+/// room.
+double bytes_beside_csr(OperatorFactory const& factory, ProblemSize const& size) {
+  double const all = factory.bytes(size.rows, size.cols, size.entries);
+  return factory.exact() ? all - csr_bytes(Real::f64, size.rows, size.entries) : all;
+}
+
+/// The parts in the types that `precision: auto` would begin with, where they are others.
+std::optional<SolverParts> narrow_parts(Context const& ctx, SolverParts const& parts,
+                                        SolverOptions const& options, ProblemSize const& size) {
+  if (options.precision != PrecisionChoice::automatic || options.step_up == StepUp::never ||
+      parts.chooses())
+    return std::nullopt;
+  RunsWhere const where = ctx.space() == Space::cuda ? RunsWhere::device_memory : RunsWhere::host;
+  WorkingPrecision const types = choose_precision(size.rows, size.cols, options, *parts.method, where).types;
+  if (types == WorkingPrecision{}) return std::nullopt;
+  return SolverParts(with_precision(options, types));
 }
 
 }  // namespace
@@ -52,12 +72,8 @@ void MemoryPlan::require() const {
 
 double space_bytes(Context const& ctx, SolverParts const& parts, bool bandwidth,
                    ProblemSize const& size, std::int64_t all_cols) {
-  OperatorFactory const& factory = *parts.matrix_operator;
   double const together = std::min(size.columns, parts.columns_at_once());
-  double stored = factory.bytes(size.rows, size.cols, size.entries);
-  // That is with the CSR matrix, which is counted below. Where the format is open, A is that one
-  // unless there is room.
-  if (factory.exact()) stored -= csr_bytes(Real::f64, size.rows, size.entries);
+  double const stored = bytes_beside_csr(*parts.matrix_operator, size);
   double const late = parts.late_bytes(ctx, size.rows, size.cols, together);
   double const solving = parts.solving_bytes(ctx, size.rows, size.cols, size.entries, together);
   if (!ctx.communicator().extends_sums()) {
@@ -73,17 +89,18 @@ double space_bytes(Context const& ctx, SolverParts const& parts, bool bandwidth,
 
 MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig const& run,
                        ProblemSize const& size) {
-  OperatorFactory const& factory = *parts.matrix_operator;
   double const vector = 8.0 * std::max(size.rows, size.cols);
   // b, x0, x and the known solution, of every column.
   double const blocks = 4 * vector * size.columns;
   double const csr = static_cast<double>(size.csr_bytes);
-  // `auto` makes an order only where there is room.
-  bool const reorders =
-      factory.reorder() != Reorder::none && factory.reorder() != Reorder::automatic;
-
   MemoryPlan plan = plan_of(ctx, parts);
-  double const space = space_bytes(ctx, parts, run.output.bandwidth, size, size.cols);
+  double space = space_bytes(ctx, parts, run.output.bandwidth, size, size.cols);
+  if (auto const narrow = narrow_parts(ctx, parts, run, size)) {
+    // Where a solve steps up, A is there in both types for a moment.
+    double const both = space_bytes(ctx, *narrow, run.output.bandwidth, size, size.cols) +
+                        bytes_beside_csr(*parts.matrix_operator, size);
+    space = std::max(space, both);
+  }
   double host = csr + blocks;
   if (plan.on_device)
     plan.device = static_cast<std::int64_t>(space);
@@ -91,8 +108,9 @@ MemoryPlan plan_memory(Context const& ctx, SolverParts const& parts, RunConfig c
     host = std::max(host, space + blocks);
   // Beside A lie its graph with a transposed pattern and METIS' own graphs, or the edges between
   // communities, then P A P^T.
-  bool const partitions =
-      factory.reorder() == Reorder::metis || factory.reorder() == Reorder::affinity;
+  Reorder const order = parts.matrix_operator->reorder();
+  bool const reorders = order != Reorder::none && order != Reorder::automatic;
+  bool const partitions = order == Reorder::metis || order == Reorder::affinity;
   double const ordering = !reorders ? 0 : partitions ? 3 * csr + 8 * vector : csr + 6 * vector;
   host = std::max(host, csr + ordering + blocks);
   plan.host = std::max(static_cast<std::int64_t>(host), size.peak_bytes);
