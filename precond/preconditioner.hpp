@@ -95,6 +95,13 @@ class PreconditionerFactory {
   /// M of a matrix, with its own copy of the parameters: the factory may go before it. Throws
   /// SetupError when the matrix does not admit it, ShapeError when it is not square.
   virtual std::unique_ptr<Preconditioner> build(Context&, System const&) const = 0;
+  /// M of a system of a few rows on the host, with the operations that M of a large one has on a
+  /// device: of these runs_as_one_kernel() makes a recording. As build(), unless types or levels
+  /// would be others.
+  virtual std::unique_ptr<Preconditioner> build_in_miniature(Context& ctx,
+                                                             System const& few) const {
+    return build(ctx, few);
+  }
   /// Bytes that the preconditioner of a matrix with so many rows and entries will take, a guess for
   /// the time before there is a matrix, with those inside it.
   virtual double bytes(Index rows, Offset /*entries*/) const { return 8.0 * rows; }

@@ -5,6 +5,9 @@
 #include <tcsolve/precond/amg/coarse_factors.hpp>
 #include <tcsolve/precond/amg/cycle.hpp>
 #include <tcsolve/precond/amg/level_smoother.hpp>
+#include <tcsolve/precond/amg/stored_levels.hpp>
+
+#include <algorithm>
 
 namespace tcsolve {
 namespace {
@@ -68,6 +71,17 @@ std::unique_ptr<Preconditioner> AmgFactory::build(Context& ctx, System const& sy
   std::shared_ptr<AmgHierarchy> hierarchy = begun ? *begun : hierarchy_of(ctx, system, params);
   hierarchy->complete(ctx);
   return std::make_unique<OwnedAmg>(ctx, params, std::move(hierarchy));
+}
+
+/// With a level that is smoothed above the one that is inverted, in a device's types, and without
+/// what is known of other rows.
+std::unique_ptr<Preconditioner> AmgFactory::build_in_miniature(Context& ctx,
+                                                               System const& few) const {
+  AmgParams params = checked(params_, "amg");
+  params.coarse_size = std::min(params.coarse_size, few.matrix.rows / 2);
+  params.near_nullspace = {};
+  if (params.values == AmgValues::automatic) params.values = automatic_values(true);
+  return std::make_unique<OwnedAmg>(ctx, params, hierarchy_of(ctx, few, params));
 }
 
 namespace {

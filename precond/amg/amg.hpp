@@ -27,6 +27,7 @@ class AmgFactory final : public PreconditionerFactory {
   using Params = AmgParams;
   explicit AmgFactory(Params const& params = {}) : params_(params) {}
   std::unique_ptr<Preconditioner> build(Context&, System const&) const override;
+  std::unique_ptr<Preconditioner> build_in_miniature(Context&, System const& few) const override;
   double bytes(Index rows, Offset entries) const override { return 30.0 * entries + 80.0 * rows; }
   bool bytes_are_all() const override { return false; }
   MemoryNeed memory(Context&, System const&) const override;

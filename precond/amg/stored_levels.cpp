@@ -176,10 +176,9 @@ bool stored_as_it_is(Context const& ctx, AmgParams const& params) {
 }  // namespace
 
 AmgTypes types_of(Context const& ctx, AmgParams const& p) {
-  // Narrow types are to be measured on a device before they are its default.
-  AmgTypes types{ctx.device() != nullptr ? Real::f64 : Real::f32,
-                 p.vectors == AmgVectors::f64 ? Real::f64 : Real::f32};
-  switch (p.values) {
+  AmgTypes types{Real::f32, p.vectors == AmgVectors::f64 ? Real::f64 : Real::f32};
+  bool const named = p.values != AmgValues::automatic;
+  switch (named ? p.values : automatic_values(ctx.device() != nullptr)) {
     case AmgValues::automatic: break;
     case AmgValues::f64: types.values = Real::f64; break;
     case AmgValues::f32: types.values = Real::f32; break;

@@ -28,6 +28,10 @@ struct AmgTypes {
   Real values, vectors;
 };
 AmgTypes types_of(Context const&, AmgParams const&);
+/// What `values: auto` is. Narrow types are to be measured on a device before they are its default.
+constexpr AmgValues automatic_values(bool on_device) {
+  return on_device ? AmgValues::f64 : AmgValues::f32;
+}
 /// What A, P and R of a level are stored in.
 Real values_of(Context const&, AmgParams const&, std::size_t level);
 

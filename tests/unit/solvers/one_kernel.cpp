@@ -58,6 +58,16 @@ TEST_F(OneKernel, IsForMethodsWhoseOperationsItHas) {
   for (char const* method : {"minres", "lsmr", "fgmres"}) EXPECT_FALSE(of(method)) << method;
 }
 
+/// Levels of a hierarchy as a device stores them by default, not as the host does that is asked.
+TEST_F(OneKernel, IsForAHierarchyInTheVectorsOfTheMethod) {
+  EXPECT_TRUE(of("cg", "amg"));
+  EXPECT_TRUE(of("cg", "amg, values: fp64, smoother: l1_jacobi"));
+  EXPECT_TRUE(of("cg", "amg, near_nullspace: {block: 3}"));
+  EXPECT_FALSE(of("cg", "amg, values: fp32")) << "levels on FP32 vectors";
+  EXPECT_FALSE(of("cg, vectors: fp32", "amg, values: fp64"));
+  EXPECT_FALSE(of("cg", "amg, cycle: k")) << "it reads numbers of its own inner method";
+}
+
 TEST_F(OneKernel, IsNotForWhatIsAskedToRunOtherwise) {
   EXPECT_TRUE(of("cg, execution: persistent"));
   EXPECT_FALSE(of("cg, execution: graph"));
