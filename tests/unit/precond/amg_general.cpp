@@ -270,24 +270,7 @@ TEST_P(AmgGeneral, BlocksOfColumnsAreTheirColumns) {
   Csr<double> const a = convection(11);
   auto const owner = made(a, {.cycle = AmgCycleKind::k, .coarse_size = 10});
   ASSERT_GE(rows_of(*owner).size(), 3u);
-  LinearOperator<double> const& M = *owner->view();
-  Index const k = 3;
-  std::vector<double> const R = random_values(std::size_t(a.rows) * k, 7);
-  There<double> x(ctx(), R), y(ctx(), R);
-  M.apply(ctx(), 1, In<double>{x.data(), a.rows, k, k, Layout::row_major, ctx().space()}, 0,
-          Out<double>{y.data(), a.rows, k, k, Layout::row_major, ctx().space()});
-  std::vector<double> const got = y.all();
-  for (Index c = 0; c < k; ++c) {
-    std::vector<double> r(a.rows);
-    for (Index i = 0; i < a.rows; ++i) r[i] = R[std::size_t(i) * k + c];
-    std::vector<double> const one = applied(M, r);
-    double most = 0, error = 0;
-    for (Index i = 0; i < a.rows; ++i) {
-      most = std::max(most, std::abs(one[i]));
-      error = std::max(error, std::abs(got[std::size_t(i) * k + c] - one[i]));
-    }
-    EXPECT_LE(error, 1e-12 * most) << "column " << c;
-  }
+  expect_its_columns(*owner->view(), 1, 0, 1e-12);
 }
 
 }  // namespace

@@ -6,7 +6,6 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "tests/support/amg_fixture.hpp"
@@ -155,17 +154,9 @@ TEST_P(AmgSmoothers, NewValuesAreAsASetUpOfThem) {
     for (Index i = 0; i < a.rows; ++i)
       for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
         if (a.columns[k] == i) other.values[k] *= 1.25;
-    std::vector<double> const r = random_values(a.rows, 5);
-    for (AmgValues const values : {AmgValues::f64, AmgValues::f32, AmgValues::f16}) {
-      AmgParams const params{.smoother = smoother, .coarse_size = 30, .values = values};
-      auto const owner = made(a, params);
-      std::vector<double> const before = applied(*owner->view(), r);
-      owner->update(ctx(), system(other));
-      EXPECT_EQ(applied(*owner->view(), r), applied(*made(other, params)->view(), r));
-      EXPECT_NE(applied(*owner->view(), r), before);
-      owner->update(ctx(), system(a));
-      EXPECT_EQ(applied(*owner->view(), r), before);
-    }
+    for (AmgValues const values : {AmgValues::f64, AmgValues::f32, AmgValues::f16})
+      expect_new_values_as_anew(a, other,
+                                {.smoother = smoother, .coarse_size = 30, .values = values});
   }
 }
 
@@ -194,25 +185,7 @@ TEST_P(AmgSmoothers, ScaledMatricesAndNarrowTypesHaveTheSameCycle) {
 TEST_P(AmgSmoothers, BlocksOfColumnsAreTheirColumns) {
   for (AmgSmoother const smoother : {AmgSmoother::fsai, AmgSmoother::ilu}) {
     Csr<double> const a = smoother == AmgSmoother::fsai ? grid(9) : convection(9);
-    auto const owner = made(a, {.smoother = smoother, .coarse_size = 20});
-    LinearOperator<double> const& M = *owner->view();
-    Index const k = 3;
-    std::vector<double> const R = random_values(std::size_t(a.rows) * k, 7);
-    There<double> x(ctx(), R), y(ctx(), R);
-    M.apply(ctx(), 1, In<double>{x.data(), a.rows, k, k, Layout::row_major, ctx().space()}, 0,
-            Out<double>{y.data(), a.rows, k, k, Layout::row_major, ctx().space()});
-    std::vector<double> const got = y.all();
-    for (Index c = 0; c < k; ++c) {
-      std::vector<double> r(a.rows), wanted;
-      for (Index i = 0; i < a.rows; ++i) r[i] = R[std::size_t(i) * k + c];
-      wanted = applied(M, r);
-      double off = 0, size = 0;
-      for (Index i = 0; i < a.rows; ++i) {
-        off = std::max(off, std::abs(got[std::size_t(i) * k + c] - wanted[i]));
-        size = std::max(size, std::abs(wanted[i]));
-      }
-      EXPECT_LE(off, 1e-13 * size) << c;
-    }
+    expect_its_columns(*made(a, {.smoother = smoother, .coarse_size = 20})->view());
   }
 }
 
