@@ -88,8 +88,8 @@ void OuterPart::update_values(Context& ctx) {
 template <class T>
 void OuterPart::add(Context& ctx, double alpha, Out<T> y) {
   CsrView<double> const& a = outer_;
-  halo_.end(
-      ctx, AddOuterRows<T>{std::int64_t{a.rows} * y.cols << shift_, alpha, a, rows_, shift_, {}, y});
+  halo_.end(ctx, AddOuterRows<T>{
+                     std::int64_t{a.rows} * y.cols << shift_, alpha, a, rows_, shift_, {}, y});
 }
 
 void OuterPart::add_dot(Context& ctx, double alpha, In<double> x, Out<double> y, double const* own,

@@ -40,7 +40,8 @@ std::optional<SolverParts> narrow_parts(Context const& ctx, SolverParts const& p
       parts.chooses())
     return std::nullopt;
   RunsWhere const where = ctx.space() == Space::cuda ? RunsWhere::device_memory : RunsWhere::host;
-  WorkingPrecision const types = choose_precision(size.rows, size.cols, options, *parts.method, where).types;
+  WorkingPrecision const types =
+      choose_precision(size.rows, size.cols, options, *parts.method, where).types;
   if (types == WorkingPrecision{}) return std::nullopt;
   return SolverParts(with_precision(options, types));
 }
