@@ -137,9 +137,9 @@ struct SolverOptions {
             &P::precision, "precision",
             "of the matrix and the method's vectors; x, and the residual that `converged` goes by, "
             "are FP64 in any case. fp64: as operator.values and solver.vectors say; fp32: both; "
-            "fp16: the matrix in FP16 with row sums kept, vectors in FP32; auto: fp32 where an "
-            "estimate of the condition by 20 products says that it suits a method for positive "
-            "definite matrices, else fp64"),
+            "fp16: the matrix in FP16 with row sums kept, vectors in FP32; auto: fp32 for cg, "
+            "bicgstab and gmres where memory is what the solve waits for, as long as its steps see "
+            "no condition that is too large for it, else fp64"),
         field(&P::step_up, "step_up",
               "where the rounding of narrower values may be why a solve, or the storing of A, "
               "fails: auto stores A in the next wider type (fp16 or bf16, fp32, fp64, and then "
