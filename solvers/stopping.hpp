@@ -41,8 +41,8 @@ struct StoppingParams {
   double time_limit = std::numeric_limits<double>::infinity();
   int stagnation_window = -1;
   Patience patience = {};  ///< of callers in C++: no key
-  /// A run whose r is made anew on the way, since A or the vectors are narrow, ends as
-  /// precision_limit:values where its steps have seen more of cond(M A). No key either.
+  /// A run with a narrow A or narrow vectors ends as precision_limit:values where its steps have
+  /// seen a larger condition, or get nowhere (driver/condition_watch.hpp). No key either.
   double most_condition = std::numeric_limits<double>::infinity();
 
   bool operator==(StoppingParams const&) const = default;

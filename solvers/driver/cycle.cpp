@@ -238,7 +238,8 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
   Looks seen{limits.residual, std::numeric_limits<double>::quiet_NaN(), 0, first, first / 2, {}};
   // A restarted method shows in its first cycle, and early in it, what there is to be seen of A.
   bool const restarts = facts_.cycle < std::numeric_limits<Index>::max();
-  bool const shows = restarts ? report.restarts == 0 : renews(problem);
+  bool const narrow = system_.roundoff_of_curvature() > roundoff(Real::f64);
+  bool const shows = restarts ? narrow && report.restarts == 0 : renews(problem);
   ConditionWatch condition(shows ? stopping_.most_condition : unknown,
                            restarts ? std::min(20.0, facts_.cycle / 6.0) : 20.0);
   // A in another format is the same A: the recurrence goes on with it.

@@ -177,8 +177,8 @@ class Method {
   virtual double gradient() const { return 0; }
   /// Estimate of cond(A M) from the runs of this solve; NaN where there is none.
   virtual double condition() const { return SolveReport::unknown; }
-  /// What the steps of a run so far have seen of cond(M A), from below; 0 where nobody looks. Of a
-  /// method that renews, in such a run. Waits for the device.
+  /// What the steps of a run so far have seen of cond(M A), or cond(A M), from below; 0 where they
+  /// tell nothing, or nobody looks. Waits for the device.
   virtual double seen_condition(Context&) { return 0; }
 
  protected:
