@@ -21,13 +21,14 @@ Halo::Halo(Context& ctx, HaloPlan const& plan) : plan_(plan) {
                        [&](Index k, Index l) { return target(k) < target(l); });
   }
   std::vector<Index> targets, starts;
+  targets.reserve(places.size()), starts.reserve(places.size() + 1);
   for (std::size_t k = 0; k < places.size(); ++k)
     if (k == 0 || target(places[k]) != targets.back()) {
       targets.push_back(target(places[k]));
       starts.push_back(static_cast<Index>(k));
     }
   starts.push_back(static_cast<Index>(places.size()));
-  PackedLists lists;
+  PackedLists lists((4 * places.size() + 1) * sizeof(Index));
   std::size_t const sent_at = lists.add(plan_.sent), targets_at = lists.add(targets),
                     starts_at = lists.add(starts), places_at = lists.add(places);
   lists_ = to_space(ctx, lists.bytes().data(), lists.bytes().size());

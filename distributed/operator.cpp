@@ -36,8 +36,9 @@ struct TransposedPattern {
 
 /// Of the entries outside, and in the order of the transpose.
 std::vector<double> both(std::vector<double> const& outer, std::vector<Offset> const& from) {
-  std::vector<double> values = outer;
+  std::vector<double> values;
   values.reserve(2 * outer.size());
+  values = outer;
   for (Offset const e : from) values.push_back(outer[static_cast<std::size_t>(e)]);
   return values;
 }
@@ -54,7 +55,10 @@ OuterPart::OuterPart(Context& ctx, std::shared_ptr<DistributedMatrix const> a)
   if (ctx.device() != nullptr)
     shift_ = std::countr_zero(unsigned(lanes_for(outer.rows, outer.entries(), 128, 256)));
 
-  PackedLists lists;
+  std::size_t const entries = outer.values.size(),
+                    rows_of_both = outer.offsets.size() + transposed.offsets.size();
+  PackedLists lists(entries * 2 * (sizeof(double) + sizeof(Index)) +
+                    rows_of_both * (sizeof(Offset) + sizeof(Index)));
   std::size_t const values = lists.add(both(outer.values, transposed_from_)),
                     offsets = lists.add(outer.offsets),
                     transposed_offsets = lists.add(transposed.offsets),

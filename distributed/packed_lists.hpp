@@ -2,14 +2,14 @@
 /// Lists of several types in one piece of memory, which come to a device by one copy: what takes
 /// time there is to wait, once for each.
 ///
-///     PackedLists lists;
+///     PackedLists lists(bytes);
 ///     std::size_t const at = lists.add(numbers);      // a place, in bytes
 ///     Array<std::byte> const memory = to_space(ctx, lists.bytes().data(), lists.bytes().size());
 ///     Index const* there = list_at<Index>(memory, at);
 #pragma once
 
 #include <cstddef>
-#include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include <tcsolve/core/array.hpp>
@@ -18,12 +18,15 @@ namespace tcsolve {
 
 class PackedLists {
  public:
+  /// Of about so many bytes: memory that grows is touched again and again.
+  explicit PackedLists(std::size_t bytes) { bytes_.reserve(bytes + 16 * alignment); }
   template <class T>
   std::size_t add(std::vector<T> const& list) {
     static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= alignment);
     std::size_t const at = (bytes_.size() + alignment - 1) / alignment * alignment;
-    bytes_.resize(at + list.size() * sizeof(T));
-    if (!list.empty()) std::memcpy(bytes_.data() + at, list.data(), list.size() * sizeof(T));
+    bytes_.resize(at);
+    auto const* const first = reinterpret_cast<std::byte const*>(list.data());
+    bytes_.insert(bytes_.end(), first, first + list.size() * sizeof(T));
     return at;
   }
   std::vector<std::byte> const& bytes() const { return bytes_; }

@@ -47,10 +47,15 @@ class PeerHalo {
     // For this rank alone: where each value goes, whom to tell, the turns.
     std::vector<Post*> landing[2];
     std::vector<Turn*> told_to[2];
-    PackedLists lists;
+    std::size_t const values[2] = {
+        plan.sent.size() * static_cast<std::size_t>(cols),
+        static_cast<std::size_t>(plan.halo()) * static_cast<std::size_t>(cols)};
+    PackedLists lists((values[0] + values[1]) * sizeof(Post*) +
+                      2 * (plan.neighbours.size() + 1) * sizeof(Turn*));
     std::size_t goes[2], takes[2];
     for (int const k : {0, 1}) {
       Way const& way = k == 0 ? forth : back;
+      landing[k].reserve(values[k]);
       Sending out{nullptr, way.room, way.taken(here, 0), 0, nullptr, on.link->mail()};
       Arriving in{way.came(here), way.room, nullptr, 0, nullptr, on.link->mail()};
       for (HaloPlan::Neighbour const& n : plan.neighbours) {
