@@ -64,22 +64,29 @@ class ThreadConverter : public host::Converter {
   template <class F>
   void each_group(std::int64_t n, int, std::size_t bytes, F const& f) {
     EXPECT_LE(bytes, sparse::most_scratch);
-    for (std::int64_t first = 0; first < n; first += groups_) {
-      auto const here = static_cast<int>(std::min<std::int64_t>(groups_, n - first));
-      std::vector<std::vector<double>> scratch(here,
-                                               std::vector<double>(bytes / sizeof(double) + 1, -7));
-      InStep all(here * lanes_);
-      std::vector<std::jthread> threads;
-      for (int g = 0; g < here; ++g)
-        for (int lane = 0; lane < lanes_; ++lane)
-          threads.emplace_back([&, g, lane] {
-            f(Threads(lane, lanes_, all, reinterpret_cast<std::byte*>(scratch[g].data())),
-              first + g);
-          });
-    }
+    std::int64_t const whole = n / groups_ * groups_;
+    in_step(groups_, 0, whole, bytes, f);
+    in_step(static_cast<int>(n - whole), whole, n, bytes, f);
   }
 
  private:
+  /// f of first to end - 1, so many at a time.
+  template <class F>
+  void in_step(int groups, std::int64_t first, std::int64_t end, std::size_t bytes, F const& f) {
+    if (first == end) return;
+    std::vector<std::vector<double>> scratch(groups,
+                                             std::vector<double>(bytes / sizeof(double) + 1, -7));
+    InStep all(groups * lanes_);
+    std::vector<std::jthread> threads;
+    for (int g = 0; g < groups; ++g)
+      for (int lane = 0; lane < lanes_; ++lane)
+        threads.emplace_back([&, g, lane] {
+          for (std::int64_t i = first + g; i < end; i += groups) {
+            f(Threads(lane, lanes_, all, reinterpret_cast<std::byte*>(scratch[g].data())), i);
+            all.barrier.arrive_and_wait();
+          }
+        });
+  }
   int lanes_, groups_;
 };
 
