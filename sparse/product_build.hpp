@@ -416,8 +416,11 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, Pattern
   auto* const length = on.template take<Offset>(n + 1);
   auto* const offsets = on.template take<Offset>(n + 1);
   auto* const again = on.template take<std::int32_t>(1);
-  auto const room = static_cast<Offset>(limits.keep * double(a.entries + b.entries));
-  KeptColumns kept{on.template take<Index const*>(n), on.template take<Index>(room), room};
+  KeptColumns kept{on.template take<Index const*>(n), nullptr,
+                   static_cast<Offset>(limits.keep * double(a.entries + b.entries))};
+  try {
+    kept.memory = on.template take<Index>(static_cast<std::size_t>(kept.room));
+  } catch (MemoryError const&) { kept.room = 0; }  // what is not kept is collected once more
   ProductPattern made;
   made.limits = limits;
   made.order = Array<Index>(on.space(), static_cast<std::size_t>(n));
