@@ -15,15 +15,7 @@
 namespace tcsolve::test {
 namespace {
 
-class RankMemory : public testing::TestWithParam<Backend> {
- protected:
-  void SetUp() override {
-    TCSOLVE_SKIP_IF_ABSENT(GetParam());
-    std::string why;
-    if (on_devices() && !cuda::available(why, 1)) GTEST_SKIP() << "two devices: " << why;
-  }
-  bool on_devices() const { return GetParam() == Backend::cuda; }
-};
+class RankMemory : public OnHostOrDevices {};
 TCSOLVE_ON_EACH_BACKEND(RankMemory);
 
 Csr<double> large() {

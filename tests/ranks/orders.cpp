@@ -164,15 +164,9 @@ TEST_P(RankOrders, GoWithBlocksOfColumns) {
     Matrix X = Matrix::Zero(n, k);
     on_both([&](Context& ctx, int r) {
       LinearSolver solver = dealt(ctx, a_, at, config("affinity", method));
-      Index const m = at[r + 1] - at[r];
-      Matrix b = B.middleRows(at[r], m), x = Matrix::Zero(m, k);
-      for (SolveReport const& report : solver.solve_columns({b.data(), m, k, m, Layout::col_major},
-                                                            {x.data(), m, k, m, Layout::col_major}))
-        EXPECT_TRUE(report.converged()) << report.message;
-      X.middleRows(at[r], m) = x;
+      solve_columns(solver, B, at[r], at[r + 1], X);
     });
-    for (Index j = 0; j < k; ++j)
-      EXPECT_LE((to_dense(a_) * X.col(j) - B.col(j)).norm(), 1.01e-9 * B.col(j).norm());
+    expect_columns_solved(a_, B, X);
   }
 }
 

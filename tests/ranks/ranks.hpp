@@ -219,6 +219,31 @@ class OnEachWay : public testing::TestWithParam<Way> {
                                            Way{Backend::cuda, DeviceTransport::mpi, true}),  \
                            [](auto const& info) { return info.param.text(); })
 
+/// Tests of ranks on the host, and on two devices where there are two.
+class OnHostOrDevices : public testing::TestWithParam<Backend> {
+ protected:
+  void SetUp() override {
+    if (std::string const why = lacks(GetParam()); !why.empty()) GTEST_SKIP() << why;
+  }
+  bool on_devices() const { return GetParam() == Backend::cuda; }
+};
+
+/// The rank's rows [first, end) of A X = B, by a solver that has its rows of A.
+inline void solve_columns(LinearSolver& solver, Matrix const& B, Index first, Index end,
+                          Matrix& X) {
+  Index const m = end - first, k = static_cast<Index>(B.cols());
+  Matrix b = B.middleRows(first, m), x = Matrix::Zero(m, k);
+  auto const reports = solver.solve_columns({b.data(), m, k, m, Layout::col_major},
+                                            {x.data(), m, k, m, Layout::col_major});
+  for (SolveReport const& report : reports) EXPECT_TRUE(report.converged()) << report.message;
+  X.middleRows(first, m) = x;
+}
+/// To a relative residual of 1e-9.
+inline void expect_columns_solved(Csr<double> const& a, Matrix const& B, Matrix const& X) {
+  for (Index j = 0; j < B.cols(); ++j)
+    EXPECT_LE((to_dense(a) * X.col(j) - B.col(j)).norm(), 1.01e-9 * B.col(j).norm());
+}
+
 inline Csr<double> spd() {
   return generate(Poisson7Params{.n = 12, .coefficient = Coefficient::random, .seed = 3});
 }

@@ -107,15 +107,9 @@ TEST(RanksSolve, BlockMethodsAndColumnsInTurn) {
           ctx, SolverOptions::from_yaml(cat("solver: {type: ", method,
                                             ", rtol: 1.0e-9}\npreconditioner: {type: jacobi}\n")));
       solver.set_matrix(deal_rows(ctx, a, at));
-      Index const m = at[r + 1] - at[r];
-      Matrix b = B.middleRows(at[r], m), x = Matrix::Zero(m, k);
-      auto const reports = solver.solve_columns({b.data(), m, k, m, Layout::col_major},
-                                                {x.data(), m, k, m, Layout::col_major});
-      for (SolveReport const& report : reports) EXPECT_TRUE(report.converged()) << report.message;
-      X.middleRows(at[r], m) = x;
+      solve_columns(solver, B, at[r], at[r + 1], X);
     });
-    for (Index j = 0; j < k; ++j)
-      EXPECT_LE((to_dense(a) * X.col(j) - B.col(j)).norm(), 1.01e-9 * B.col(j).norm());
+    expect_columns_solved(a, B, X);
   }
 }
 

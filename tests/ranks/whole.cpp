@@ -10,14 +10,8 @@
 namespace tcsolve::test {
 namespace {
 
-class RanksWhole : public testing::TestWithParam<Backend> {
+class RanksWhole : public OnHostOrDevices {
  protected:
-  void SetUp() override {
-    TCSOLVE_SKIP_IF_ABSENT(GetParam());
-    std::string why;
-    if (on_devices() && !cuda::available(why, 1)) GTEST_SKIP() << "two devices: " << why;
-  }
-  bool on_devices() const { return GetParam() == Backend::cuda; }
   std::vector<int> counts() const { return on_devices() ? std::vector{2} : std::vector{2, 4}; }
   template <class F>
   void on_all(int count, F const& f) const {
