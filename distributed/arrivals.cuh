@@ -22,9 +22,10 @@ __device__ inline std::uint32_t turn_after_last(std::uint32_t const* last) {
   return *static_cast<std::uint32_t const volatile*>(last) + 1;
 }
 
-/// The turn that is to be sent, once there is room for it. By all threads.
-__device__ inline std::uint32_t begin_turn(Sending const& out) {
-  std::uint32_t const turn = turn_after_last(out.turn);
+/// The turn that is to be sent.
+__device__ inline std::uint32_t next_turn(Sending const& out) { return turn_after_last(out.turn); }
+/// Until there is room for it. By every thread that sends.
+__device__ inline void wait_for_room(Sending const& out, std::uint32_t turn) {
   std::uint64_t began = 0;
   for (std::uint32_t left = out.receivers; left != 0; left &= left - 1) {
     Turn const* const taken = out.taken + (__ffs(left) - 1);
@@ -38,10 +39,11 @@ __device__ inline std::uint32_t begin_turn(Sending const& out) {
       if (looks % 256 == 0 && gives_up(*out.ranks, began)) break;
     }
   }
-  return turn;
 }
 __device__ inline void send(Sending const& out, std::uint32_t turn, std::int64_t k, double value) {
-  write<Reach::system>(out.goes[k] + turn % 2 * out.room, make_post(value, turn));
+  Post* const there = out.goes[k] + turn % 2 * out.room;
+  wait_for_room(out, turn);
+  write<Reach::system>(there, make_post(value, turn));
 }
 
 __device__ inline Arrivals begin_turn(Arriving const& in) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/distributed/operator.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <numeric>
 #include <utility>
@@ -43,6 +44,18 @@ std::vector<double> both(std::vector<double> const& outer, std::vector<Offset> c
   return values;
 }
 
+/// For every 32 rows of `size`, and for their end, the first of `rows` that is not before them.
+std::vector<Index> first_parts(std::vector<Index> const& rows, Index size) {
+  constexpr int together = OuterRows::together;
+  std::vector<Index> first(static_cast<std::size_t>((size + together - 1) / together) + 1);
+  for (std::size_t block = 0, k = 0; block < first.size(); ++block) {
+    while (k < rows.size() && rows[k] < std::int64_t{together} * static_cast<std::int64_t>(block))
+      ++k;
+    first[block] = static_cast<Index>(k);
+  }
+  return first;
+}
+
 }  // namespace
 
 OuterPart::OuterPart(Context& ctx, std::shared_ptr<DistributedMatrix const> a)
@@ -51,30 +64,38 @@ OuterPart::OuterPart(Context& ctx, std::shared_ptr<DistributedMatrix const> a)
   TransposedPattern transposed(outer);
   for (Index& k : transposed.columns) k = matrix_->outer_rows()[static_cast<std::size_t>(k)];
   transposed_from_ = std::move(transposed.from);
-  // Few rows, each a chain of loads: as many threads as there are.
-  if (ctx.device() != nullptr)
-    shift_ = std::countr_zero(unsigned(lanes_for(outer.rows, outer.entries(), 128, 256)));
+  std::vector<Index> const first = first_parts(matrix_->outer_rows(), matrix_->own().rows);
 
   std::size_t const entries = outer.values.size(),
                     rows_of_both = outer.offsets.size() + transposed.offsets.size();
   PackedLists lists(entries * 2 * (sizeof(double) + sizeof(Index)) +
-                    rows_of_both * (sizeof(Offset) + sizeof(Index)));
+                    rows_of_both * (sizeof(Offset) + sizeof(Index)) + first.size() * sizeof(Index));
   std::size_t const values = lists.add(both(outer.values, transposed_from_)),
                     offsets = lists.add(outer.offsets),
                     transposed_offsets = lists.add(transposed.offsets),
                     columns = lists.add(outer.columns),
                     transposed_columns = lists.add(transposed.columns),
-                    rows = lists.add(matrix_->outer_rows());
+                    rows = lists.add(matrix_->outer_rows()), first_at = lists.add(first);
   lists_ = to_space(ctx, lists.bytes().data(), lists.bytes().size());
   values_ = list_at<double>(lists_, values);
-  rows_ = list_at<Index>(lists_, rows);
-  outer_ = {outer.rows,
-            outer.cols,
-            outer.entries(),
-            list_at<Offset>(lists_, offsets),
-            list_at<Index>(lists_, columns),
-            values_,
-            ctx.space()};
+  // Few rows, each a chain of loads: as many threads as there are, and no more, lest some come
+  // twice.
+  constexpr int blocks = 128, of_a_block = 512;
+  int threads =
+      ctx.device() != nullptr ? lanes_for(outer.rows, outer.entries(), blocks, of_a_block / 2) : 1;
+  while (threads > 1 && std::int64_t{threads} * outer.rows > blocks * of_a_block) threads /= 2;
+  // All of a block's rows may be outer rows, of a plane between two halves of a mesh: while it
+  // joins them, all others wait.
+  constexpr int most_joined = blocks * of_a_block * OuterRows::most_of_a_thread;
+  if (matrix_->own().rows <= most_joined)
+    parts_ = Array<double>(ctx.space(), std::max<std::size_t>(1, matrix_->outer_rows().size()));
+  outer_ = {{outer.rows, outer.cols, outer.entries(), list_at<Offset>(lists_, offsets),
+             list_at<Index>(lists_, columns), values_, ctx.space()},
+            list_at<Index>(lists_, rows),
+            std::countr_zero(static_cast<unsigned>(threads)),
+            parts_.data(),
+            list_at<Index>(lists_, first_at),
+            matrix_->own().rows};
   transposed_ = {outer.cols,
                  matrix_->own().rows,
                  outer.entries(),
@@ -91,24 +112,14 @@ void OuterPart::update_values(Context& ctx) {
 
 template <class T>
 void OuterPart::add(Context& ctx, double alpha, Out<T> y) {
-  CsrView<double> const& a = outer_;
-  halo_.end(ctx, AddOuterRows<T>{
-                     std::int64_t{a.rows} * y.cols << shift_, alpha, a, rows_, shift_, {}, y});
+  std::int64_t const n = std::int64_t{outer_.a.rows} * y.cols << outer_.shift;
+  halo_.end(ctx, AddOuterRows<T>{n, alpha, outer_, {}, y});
 }
 
 void OuterPart::add_dot(Context& ctx, double alpha, In<double> x, Out<double> y, double const* own,
                         double* sigma) {
-  CsrView<double> const& a = outer_;
-  halo_.end(ctx, AddOuterRowsDot{(std::int64_t{a.rows} << shift_) + 1,
-                                 alpha,
-                                 a,
-                                 rows_,
-                                 shift_,
-                                 {},
-                                 x.data,
-                                 y.data,
-                                 own,
-                                 sigma});
+  std::int64_t const n = (std::int64_t{outer_.a.rows} << outer_.shift) + 1;
+  halo_.end(ctx, AddOuterRowsDot{n, alpha, outer_, {}, x.data, y.data, own, sigma});
 }
 
 template <class T>
@@ -118,8 +129,7 @@ void OuterPart::transposed(Context& ctx, In<T> x, double* h) const {
 }
 
 void OuterPart::residual(Context& ctx, ResidualVectors const& v) {
-  CsrView<double> const& a = outer_;
-  halo_.end(ctx, OuterResidual{a.rows, a, rows_, {}, v});
+  halo_.end(ctx, OuterResidual{outer_.a.rows, outer_.a, outer_.rows, {}, v});
 }
 
 template <class T>

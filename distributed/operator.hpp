@@ -10,6 +10,7 @@
 
 #include <tcsolve/distributed/distributed_matrix.hpp>
 #include <tcsolve/distributed/halo.hpp>
+#include <tcsolve/distributed/ops.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
@@ -27,6 +28,7 @@ class OuterPart {
   DistributedMatrix const& matrix() const { return *matrix_; }
 
   Halo& halo() { return halo_; }
+  OuterRows const& rows() const { return outer_; }
   /// Each ends what halo().begin() has begun, with the h that comes. y += alpha outer h.
   template <class T>
   void add(Context&, double alpha, Out<T> y);
@@ -42,10 +44,10 @@ class OuterPart {
  private:
   std::shared_ptr<DistributedMatrix const> matrix_;
   Halo halo_;
-  int shift_ = 0;                        // 2^shift threads share a row
-  Array<std::byte> lists_;               // in the Context's space:
-  Index const* rows_ = nullptr;          // of the rank, with others' columns
-  CsrView<double> outer_, transposed_;   // their entries; the halo's columns as rows
+  Array<std::byte> lists_;               // in the Context's space
+  Array<double> parts_;                  // of the outer rows, or none
+  OuterRows outer_;                      // of the rank, with others' columns
+  CsrView<double> transposed_;           // their entries, the halo's columns as rows
   double* values_ = nullptr;             // of both, one after the other
   std::vector<Offset> transposed_from_;  // entry of outer_ that is entry k of transposed_
 };

@@ -42,22 +42,25 @@ struct Arrived {
           sum += a.values[p] * from[std::int64_t{a.columns[p]} * cols + c];
         return cuda::sum_of_lanes(sum, shift);
       }
-      constexpr int ahead = 4;
+      constexpr int ahead = 8;
       for (Offset first = a.offsets[k] + lane; first < end; first += ahead << shift) {
-        std::int64_t place[ahead];
-        double value[ahead];
-        cuda::Post post[ahead];
-#pragma unroll
-        for (int u = 0; u < ahead; ++u) {
-          Offset const p = first + (u << shift), there = p < end ? p : first;
-          place[u] = std::int64_t{a.columns[there]} * cols + c;
-          value[u] = a.values[there];
-        }
-#pragma unroll
-        for (int u = 0; u < ahead; ++u) post[u] = look(in, place[u]);
+        auto const inside = [&](int u) { return first + (u << shift) < end; };
+        std::int64_t place[ahead] = {};
+        double value[ahead] = {};
+        cuda::Post post[ahead] = {};
 #pragma unroll
         for (int u = 0; u < ahead; ++u)
-          if (first + (u << shift) < end) sum += value[u] * wait_for(in, place[u], post[u]);
+          if (inside(u)) {
+            Offset const p = first + (u << shift);
+            place[u] = std::int64_t{a.columns[p]} * cols + c;
+            value[u] = a.values[p];
+          }
+#pragma unroll
+        for (int u = 0; u < ahead; ++u)
+          if (inside(u)) post[u] = look(in, place[u]);
+#pragma unroll
+        for (int u = 0; u < ahead; ++u)
+          if (inside(u)) sum += value[u] * wait_for(in, place[u], post[u]);
       }
       return cuda::sum_of_lanes(sum, shift);
 #else
@@ -83,6 +86,8 @@ struct Arrived {
 
 /// x_{places_k}, rows of a block, into the memory of the devices that want them. What is sent in a
 /// stopped loop nobody waits for: nothing that stops a loop comes between a send and its receive.
+/// Room is waited for once the value is there: each is a chain of loads, and all others of a team
+/// wait for both.
 template <class T>
 struct SendRows {
   static constexpr char const* name = "send_rows";
@@ -96,7 +101,7 @@ struct SendRows {
   };
   TCSOLVE_HD bool prepare(Frame, [[maybe_unused]] Coefficients& c) const {
 #if defined(__CUDA_ARCH__)
-    c.turn = cuda::begin_turn(out);
+    c.turn = cuda::next_turn(out);
 #endif
     return true;
   }
@@ -138,47 +143,96 @@ struct KeepHalo {
   TCSOLVE_HD void finish(Frame f, double const*) const { h.close(f); }
 };
 
+/// The rows that have entries in others' columns, those entries, and where their sums are kept for
+/// who has the row: `first` says for every 32 rows of y which is the first part among them.
+///
+///     rows        5  40  41  70        of y's 96
+///     parts       .   .   .   .
+///     first       0   1   3   4
+///
+/// Where all of a block's rows may be such rows, and are many, parts are not for it to join: then
+/// there are none (OuterPart).
+struct OuterRows {
+  CsrView<double> a;
+  Index const* rows;  ///< ascending
+  int shift;          ///< 2^shift threads share a row on a device; 0 on the host
+  double* parts;
+  Index const* first;
+  std::int64_t size;  ///< of y
+  static constexpr int together = 32;
+  /// Part of the first of rows begin, .., a multiple of 32 or size.
+  TCSOLVE_HD std::int64_t first_part(std::int64_t begin) const {
+    return first[(begin + together - 1) / together];
+  }
+  /// y_{rows_k} += parts_k, k = begin, begin + step, .. before end; several at once.
+  template <class T>
+  TCSOLVE_HD void join(T* y, std::int64_t begin, std::int64_t end, std::int64_t step) const {
+    constexpr int ahead = most_of_a_thread;
+    for (; begin < end; begin += ahead * step) {
+      Index row[ahead];
+      double part[ahead], own[ahead];
+      for (int u = 0; u < ahead; ++u) {
+        std::int64_t const k = begin + u * step < end ? begin + u * step : begin;
+        row[u] = rows[k], part[u] = parts[k];
+      }
+      for (int u = 0; u < ahead; ++u) own[u] = double(y[row[u]]);
+      for (int u = 0; u < ahead; ++u)
+        if (begin + u * step < end) y[row[u]] = T(own[u] + part[u]);
+    }
+  }
+  static constexpr int most_of_a_thread = 8;
+};
+
 /// y_{rows_k} += alpha sum_j a_kj h_j, h a row-major block. An element is one of the 2^shift
-/// threads that share a row on a device.
+/// threads that share a row. A loop that is one kernel makes the parts first, by all its blocks,
+/// and each block joins those of its own rows: what comes from others asks nothing of the product
+/// that makes y, and so nobody waits between the two.
 template <class T>
 struct AddOuterRows {
   static constexpr char const* name = "add_outer_rows";
   static constexpr bool long_elements = true, spread = true;
   std::int64_t n;  ///< rows of a times columns, times 2^shift
   double alpha;
-  CsrView<double> a;
-  Index const* rows;
-  int shift;  ///< 0 on the host
+  OuterRows outer;
   Arrived h;
   Elements<T> y;
   using Coefficients = Arrived::Coefficients;
   TCSOLVE_HD bool prepare(Frame, Coefficients& came) const { return h.open(came); }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const& came, double*) const {
     Index const cols = y.cols;
-    std::int64_t const i = e >> shift, k = cols == 1 ? i : row_of_element(i, cols);
+    std::int64_t const i = e >> outer.shift, k = cols == 1 ? i : row_of_element(i, cols);
     auto const c = static_cast<Index>(i - k * cols);
-    int const lane = static_cast<int>(e & ((1 << shift) - 1));
-    double const sum = came.row(a, k, cols, c, lane, shift);
+    int const lane = static_cast<int>(e & ((1 << outer.shift) - 1));
+    double const sum = came.row(outer.a, k, cols, c, lane, outer.shift);
     if (lane > 0) return;
-    T& at = y[std::int64_t{rows[k]} * cols + c];
+    T& at = y[std::int64_t{outer.rows[k]} * cols + c];
     at = T(double(at) + alpha * sum);
   }
+  TCSOLVE_HD void part(std::int64_t e, Coefficients const& came, double*) const {
+    std::int64_t const k = e >> outer.shift;
+    int const lane = static_cast<int>(e & ((1 << outer.shift) - 1));
+    double const sum = came.row(outer.a, k, 1, 0, lane, outer.shift);
+    if (lane == 0) outer.parts[k] = alpha * sum;
+  }
+  TCSOLVE_HD void join(std::int64_t begin, std::int64_t end, std::int64_t step) const {
+    outer.join(y.data, begin, end, step);
+  }
   TCSOLVE_HD void finish(Frame f, double const*) const { h.close(f); }
-  void const* gathered() const { return y.data; }
+  TCSOLVE_HD OuterRows const& joins() const { return outer; }
+  void const* gathered() const { return outer.parts != nullptr ? nullptr : y.data; }
+  bool writes(void const* v) const { return outer.parts == nullptr || v == y.data; }
   Index columns() const { return y.cols; }
 };
 
 /// The same for one column, and *sigma = <x, y> of all ranks, where *own is that of what y has
-/// held. Where blocks hold parts of it instead, *own is 0.
+/// held. Where blocks hold parts of it instead, *own is 0. x is what the product before has read.
 struct AddOuterRowsDot {
   static constexpr char const* name = "add_outer_rows_dot";
   static constexpr bool long_elements = true, spread = true;
   static constexpr int sums = 1;
   std::int64_t n;  ///< rows of a, times 2^shift, and one element for *own
   double alpha;
-  CsrView<double> a;
-  Index const* rows;
-  int shift;
+  OuterRows outer;
   Arrived h;
   double const* x;
   double* y;
@@ -187,23 +241,37 @@ struct AddOuterRowsDot {
   using Coefficients = Arrived::Coefficients;
   TCSOLVE_HD bool prepare(Frame, Coefficients& came) const { return h.open(came); }
   TCSOLVE_HD void element(std::int64_t e, Coefficients const& came, double* sum) const {
-    if (e == n - 1) {
-      sum[0] += *own;
-      return;
-    }
-    std::int64_t const k = e >> shift;
-    int const lane = static_cast<int>(e & ((1 << shift) - 1));
-    Index const i = rows[k];
-    double const yi = y[i], xi = x[i], part = alpha * came.row(a, k, 1, 0, lane, shift);
-    if (lane > 0) return;
-    y[i] = yi + part;
-    sum[0] += xi * part;
+    each(e, came, sum, [&](std::int64_t, Index i, double part) { y[i] += part; });
+  }
+  TCSOLVE_HD void part(std::int64_t e, Coefficients const& came, double* sum) const {
+    each(e, came, sum, [&](std::int64_t k, Index, double part) { outer.parts[k] = part; });
+  }
+  TCSOLVE_HD void join(std::int64_t begin, std::int64_t end, std::int64_t step) const {
+    outer.join(y, begin, end, step);
   }
   TCSOLVE_HD void finish(Frame f, double const* sum) const {
     h.close(f);
     *sigma = sum[0];
   }
-  void const* gathered() const { return y; }
+  TCSOLVE_HD OuterRows const& joins() const { return outer; }
+  void const* gathered() const { return outer.parts != nullptr ? nullptr : y; }
+  bool writes(void const* v) const { return outer.parts == nullptr || v == y; }
+
+ private:
+  template <class F>
+  TCSOLVE_HD void each(std::int64_t e, Coefficients const& came, double* sum, F const& add) const {
+    if (e == n - 1) {
+      sum[0] += *own;
+      return;
+    }
+    std::int64_t const k = e >> outer.shift;
+    int const lane = static_cast<int>(e & ((1 << outer.shift) - 1));
+    Index const i = outer.rows[k];
+    double const xi = x[i], part = alpha * came.row(outer.a, k, 1, 0, lane, outer.shift);
+    if (lane > 0) return;
+    add(k, i, part);
+    sum[0] += xi * part;
+  }
 };
 
 /// to_j = sum_k a_kj x_{rows_k}, with the columns of a as rows: what goes back to the owners.

@@ -19,6 +19,7 @@
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/kernels/cuda/warp_sums.cuh>
 #include <tcsolve/kernels/loop/instruction.hpp>
+#include <tcsolve/kernels/loop/parts.hpp>
 #include <tcsolve/kernels/operation_facts.hpp>
 #include <tcsolve/kernels/sums.hpp>
 
@@ -93,7 +94,13 @@ __device__ void each_element(V const& op, C const& c, Team const& team, double* 
   if constexpr (OpFacts<V>::spread) {
     std::int64_t const warp = threadIdx.x / 32 * gridDim.x + blockIdx.x;
     std::int64_t const step = std::int64_t{gridDim.x} * threads;
-    for (std::int64_t i = warp * 32 + threadIdx.x % 32; i < op.n; i += step) op.element(i, c, sum);
+    std::int64_t i = warp * 32 + threadIdx.x % 32;
+    if constexpr (joins_parts<V>)
+      if (op.joins().parts != nullptr) {
+        for (; i < op.n; i += step) op.part(i, c, sum);
+        return;
+      }
+    for (; i < op.n; i += step) op.element(i, c, sum);
     return;
   }
   if (op.n == 0) return;
@@ -114,6 +121,18 @@ __device__ void each_element(V const& op, C const& c, Team const& team, double* 
   for (; i < team.end; i += threads) op.element(i, c, sum);
 }
 
+/// The parts of a block's own rows.
+struct Joined {
+  std::int64_t begin = 0, end = 0;
+};
+template <class V, class Team>
+__device__ Joined parts_of(V const& op, Team const& team) {
+  if constexpr (joins_parts<V>)
+    if (op.joins().parts != nullptr)
+      return {op.joins().first_part(team.begin), op.joins().first_part(team.end)};
+  return {};
+}
+
 /// The operands by value: in registers they need not be read again after every store.
 template <class V, class Team>
 __device__ void run(V const op, Instruction const& in, Frame f, bool stopped, Team& team) {
@@ -125,6 +144,7 @@ __device__ void run(V const op, Instruction const& in, Frame f, bool stopped, Te
   if constexpr (Traits::prepares) go = go && op.prepare(f, c);
   if (go) {
     double sum[Traits::sums > 0 ? Traits::sums : 1] = {};
+    [[maybe_unused]] Joined const joined = parts_of(op, team);  // on its way meanwhile
     each_element(op, c, team, sum);
     if constexpr (OpFacts<V>::spread && Traits::sums > 0)
       if (threadIdx.x == 0) sum[0] += team.memory.held;
@@ -139,6 +159,8 @@ __device__ void run(V const op, Instruction const& in, Frame f, bool stopped, Te
         __syncthreads();  // coefficients are read
       if (f.lead) op.finish(f, team.memory.total);
     }
+    if constexpr (joins_parts<V>)
+      if (joined.begin < joined.end) op.join(joined.begin + threadIdx.x, joined.end, Team::threads);
   }
   if constexpr (Traits::afters)
     if (f.lead) op.after(f);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <tcsolve/core/error.hpp>
+#include <tcsolve/kernels/loop/parts.hpp>
 #include <tcsolve/kernels/operation_facts.hpp>
 #include <tcsolve/solvers/loop/fields.hpp>
 
@@ -28,7 +29,7 @@ namespace {
 struct Facts {
   int position;            // in the list of operations
   std::uint32_t pointers;  // see Instruction
-  std::int64_t n;
+  std::int64_t n, rows;
   bool gathers, only_sums, spread, finishes;
   int sums;
   double cache_share;
@@ -58,6 +59,7 @@ Facts facts_of(int position, std::byte const* operands) {
   return {.position = position,
           .pointers = pointers_of<V>(operands),
           .n = op.n,
+          .rows = rows_of_teams(op),
           .gathers = Of::gathers && Of::gathered(op) != nullptr,
           .only_sums = Of::only_sums,
           .spread = Of::spread,
@@ -197,7 +199,7 @@ struct Translation {
       in.op = found->position;
       in.lanes = 1;
       in.alone = alone;
-      in.n = found->spread ? 0 : found->n;
+      in.n = found->rows;
       in.pointers = found->pointers;
       std::memcpy(in.operands, command.operands.data(), command.operands.size());
       if (found->gathered != nullptr) gathered.push_back(found->gathered);

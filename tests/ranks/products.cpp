@@ -240,6 +240,53 @@ TEST_P(Dealt, NewValuesAreTaken) {
   }
 }
 
+/// A loop that is one kernel makes what comes from others first, and each block adds it to its own
+/// rows: the bits of the operation that does both at once, whatever the blocks are.
+TEST_P(Dealt, PartsJoinedByBlocksAreTheElements) {
+  Index const n = 300;
+  Matrix const A = irregular(n, n, 19);
+  auto const at = starts(n);
+  on_ranks(ranks(), [&](Context& ctx, int r) {
+    auto const a = std::make_shared<DistributedMatrix const>(deal_rows(ctx, csr(A), at));
+    OuterPart const outer(ctx, a);
+    OuterRows const& rows = outer.rows();
+    Index const own = at[r + 1] - at[r];
+    EXPECT_EQ(rows.size, own);
+    Column const x = random_column(own, 2), y0 = random_column(own, 3),
+                 h = random_column(std::max(1, a->plan().halo()), 4);
+    Column at_once = y0, joined = y0, plain = y0;
+    double const mine = 7;
+    double sum = 0, sum_of_parts = 0, sigma = 0;
+    auto const op = [&](Column& y) {
+      return AddOuterRowsDot{rows.a.rows + 1, 0.3,      rows,  {h.data()},
+                             x.data(),        y.data(), &mine, &sigma};
+    };
+    AddOuterRows<double> const add{
+        rows.a.rows, 0.3, rows, {h.data()}, vector_view(plain.data(), own, Space::host)};
+    Arrived::Coefficients came{};
+    op(at_once).h.open(came);
+    for (std::int64_t e = 0; e <= rows.a.rows; ++e) op(at_once).element(e, came, &sum);
+    for (std::int64_t e = 0; e < rows.a.rows; ++e) add.element(e, came, nullptr);
+    EXPECT_EQ(at_once, plain);
+    for (int const each : {32, 64, 160, 320}) {
+      SCOPED_TRACE(each);
+      joined = y0, sum_of_parts = 0;
+      for (std::int64_t e = 0; e <= rows.a.rows; ++e) op(joined).part(e, came, &sum_of_parts);
+      EXPECT_EQ(joined, y0) << "not before all are made";
+      for (std::int64_t begin = 0; begin < own; begin += each) {
+        std::int64_t const end = std::min<std::int64_t>(begin + each, own);
+        std::int64_t const first = rows.first_part(begin), beyond = rows.first_part(end);
+        for (std::int64_t k = first; k < beyond; ++k)
+          EXPECT_TRUE(rows.rows[k] >= begin && rows.rows[k] < end) << "of another block";
+        constexpr int threads = 3;
+        for (int t = 0; t < threads; ++t) op(joined).join(first + t, beyond, threads);
+      }
+      EXPECT_EQ(joined, at_once);
+      EXPECT_EQ(sum_of_parts, sum);
+    }
+  });
+}
+
 /// The rows of a rank and of its halo, with their columns among these.
 TEST_P(Dealt, ALayerOfOverlapHasTheNeighboursRows) {
   Index const n = 30;

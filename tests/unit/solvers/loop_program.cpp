@@ -273,8 +273,12 @@ TEST(Program, KeepsTheSumOfOneRankInTheBlocks) {
   Recorded r;
   Index places[4] = {};
   double own = 0;
-  CsrView<double> const outer{3,       4,  9, OffsetsView(static_cast<std::int64_t*>(nullptr)),
-                              nullptr, r.v};
+  OuterRows const outer{{3, 4, 9, OffsetsView(static_cast<std::int64_t*>(nullptr)), nullptr, r.v},
+                        places,
+                        0,
+                        r.v,
+                        places,
+                        100};
   double p[1], q[1];
   auto const recorded = [&](bool dots, bool alone = true) {
     Recording body = r.ctx.record([&](Context& c) {
@@ -282,10 +286,9 @@ TEST(Program, KeepsTheSumOfOneRankInTheBlocks) {
       submit(c, SendRows<double>{4, places, vector_view<double const>(p, 100, Space::host), {}});
       r.product(c, p, q, dots ? &own : nullptr);
       if (dots)
-        submit(c, AddOuterRowsDot{4, 1, outer, places, 0, {}, p, q, &own, &r.sigma});
+        submit(c, AddOuterRowsDot{4, 1, outer, {}, p, q, &own, &r.sigma});
       else
-        submit(c,
-               AddOuterRows<double>{3, 1, outer, places, 0, {}, vector_view(q, 100, Space::host)});
+        submit(c, AddOuterRows<double>{3, 1, outer, {}, vector_view(q, 100, Space::host)});
       r.axpby(c, q, r.v);
       r.product(c, r.v, q, nullptr);
     });
@@ -301,10 +304,15 @@ TEST(Program, KeepsTheSumOfOneRankInTheBlocks) {
   LoopProgram const loop = loop_program(recorded(true), 10, 512);
   ASSERT_EQ(loop.why, "");
   EXPECT_EQ(loop.n, 100) << "not what is sent, nor the rows with entries of others";
-  EXPECT_EQ(marks(loop), "|.|.a.|p.|.");
-  EXPECT_EQ(loop.gathered, (std::vector<void const*>{p, p, q, r.v}));
+  EXPECT_EQ(marks(loop), "|.|.a.p.|.") << "nobody waits between the rank's rows and the others'";
+  EXPECT_EQ(loop.gathered, (std::vector<void const*>{p, p, r.v})) << "y stays with its blocks";
   // Without a sum the last operation of the product ends with a barrier of its own.
+  EXPECT_EQ(marks(loop_program(recorded(false), 10, 512)), "|.|....|.");
+  // Without parts, of which a block may have too many, they wait before they write there.
+  outer.parts = nullptr;
+  EXPECT_EQ(marks(loop_program(recorded(true), 10, 512)), "|.|.a.|p.|.");
   EXPECT_EQ(marks(loop_program(recorded(false), 10, 512)), "|.|..|..|.");
+  outer.parts = r.v;
 
   EXPECT_NE(loop_program(recorded(true, false), 10, 512).why, "") << "nothing is held";
   Recording body = recorded(true);
