@@ -16,8 +16,8 @@ Found found_for(Context& ctx, System const& system) {
   bool const on_device = ctx.space() != Space::host;
   if (DistributedMatrix const* const all = matrix_of_ranks(ctx, system)) {
     MatrixFacts const facts = matrix_facts(ctx, *all);
-    return {facts,
-            for_ranks(recipes(facts, on_device), facts, ctx.communicator().ranks(), on_device)};
+    return {facts, for_ranks(recipes(facts, on_device), facts, ctx.communicator().ranks(),
+                             sums_by_messages(ctx))};
   }
   MatrixFacts const facts = matrix_facts(ctx, system.matrix);
   return {facts, recipes(facts, on_device)};

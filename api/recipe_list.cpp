@@ -71,7 +71,8 @@ auto RecipeList::entries_by(Context& ctx, MatrixFacts f) -> Entries {
     list = recipes_with(f, *parts_.preconditioner);
   else
     list = recipes(f, on_device, direct_first, rates_);
-  if (ranks_) list = for_ranks(std::move(list), f, ctx.communicator().ranks(), on_device);
+  if (ranks_)
+    list = for_ranks(std::move(list), f, ctx.communicator().ranks(), sums_by_messages(ctx));
   auto const* const chooser = dynamic_cast<AutoKeys const*>(parts_.method.get());
   bool const accepted = chooser != nullptr && chooser->accepts_least_squares();
   Entries entries;

@@ -57,9 +57,11 @@ constexpr Index many_rows = 60000;
 /// Entries of a row below which incomplete factors take the host less.
 constexpr Offset long_row = 10;
 
-/// Rows of a rank below which a device waits longer for the second sum of cg than the form with one
-/// takes for its seven more passes (solvers/pipelined_cg): over two H200 a sum takes 3 us
-/// (docs/results/two-gpus.md), and these passes as long for so many rows, at 4 TB/s.
+/// Rows of a rank below which two sums of cg that are messages take longer than the form with one
+/// sum takes for its seven more passes (solvers/pipelined_cg). Of 131,000 rows on each of two H200
+/// an iteration takes 111 us in place of 134 by mpi, 45.9 in place of 47.4 by nccl; of 442,000 155
+/// for 161, and 76 for 74. Devices that store their sums into each other's memory have no such
+/// sizes: 25.6 in place of 24.2, 43.5 in place of 40.8 (docs/results/two-gpus.md).
 constexpr Index few_rows_a_rank = 200000;
 
 /// Iterations with jacobi that a device makes in a twentieth of the time in which the host makes an
@@ -204,7 +206,7 @@ MatrixFacts matrix_facts(Context& ctx, DistributedMatrix const& a) {
 }
 
 std::vector<Recipe> for_ranks(std::vector<Recipe> list, MatrixFacts const& f, int ranks,
-                              bool on_device) {
+                              bool slow_sums) {
   std::erase_if(list, [&](Recipe const& r) {
     return r.least_squares || r.preconditioner == amg ||
            (r.preconditioner == direct && f.rows > most_gathered_rows);
@@ -222,13 +224,23 @@ std::vector<Recipe> for_ranks(std::vector<Recipe> list, MatrixFacts const& f, in
           cat("{type: schwarz, parts: ranks, overlap: 1, inside: ", r.preconditioner, "}");
     r.incomplete = false;  // another one costs what this one did
   }
-  bool const sums_dominate = on_device && f.rows / ranks < few_rows_a_rank;
+  bool const sums_dominate = slow_sums && f.rows / ranks < few_rows_a_rank;
   if (sums_dominate && !list.empty() && list.front().solver == cg &&
       list.front().preconditioner == jacobi) {
     list.front().solver = one_sum_cg;
     list.front().reason += ", and ranks wait for one sum an iteration";
   }
   return list;
+}
+
+bool sums_by_messages(Context& ctx) {
+  if (!ctx.communicator().extends_sums()) return false;
+  return ctx.visit([]<class On>(On& on) {
+    if constexpr (OnDevice<On>)
+      return transport(on) != DeviceTransport::peer;
+    else
+      return false;
+  });
 }
 
 Block read_text(RegistryBase const& registry, std::string const& text,

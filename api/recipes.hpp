@@ -79,8 +79,11 @@ std::vector<Recipe> recipes(MatrixFacts const&, bool on_device, bool direct_firs
 /// Those of them that several ranks have: a preconditioner of one rank is what each has inside
 /// schwarz. Products with A^T and amg are left out, and so are complete factors of more rows than
 /// one rank gathers. Where sums dominate, cg that begins with jacobi is the form with one sum.
+/// slow_sums: of devices, by messages.
 std::vector<Recipe> for_ranks(std::vector<Recipe> list, MatrixFacts const&, int ranks,
-                              bool on_device);
+                              bool slow_sums);
+/// Whether the Context's device sums over ranks by messages.
+bool sums_by_messages(Context&);
 /// Preconditioners for a method that has been chosen already, and methods for a preconditioner.
 std::vector<Recipe> recipes_for(MatrixFacts const&, bool on_device, SolverNeeds const& needs,
                                 FactorRates const& rates = {});

@@ -131,11 +131,11 @@ TEST(ChoicesOverRanks, HaveOneStretchOfJacobi) {
   EXPECT_THAT(list[1].preconditioner, testing::HasSubstr("inside: {type: ic"));
 }
 
-/// On devices, whose sums take longer than passes over few rows.
+/// Sums by messages between devices take longer than passes over few rows.
 TEST(ChoicesOverRanks, WaitForOneSumWhereSumsDominate) {
   MatrixFacts f{.rows = 300000, .cols = 300000, .entries = 2000000, .symmetric = true};
-  auto const first = [&](int ranks, bool on_device) {
-    return for_ranks(recipes(f, on_device), f, ranks, on_device).front();
+  auto const first = [&](int ranks, bool slow_sums) {
+    return for_ranks(recipes(f, true), f, ranks, slow_sums).front();
   };
   EXPECT_EQ(first(2, true).solver, "{type: chronopoulos_gear}");
   EXPECT_EQ(first(2, true).preconditioner, "{type: jacobi}");
