@@ -12,8 +12,13 @@ class Generator {
  public:
   virtual ~Generator() = default;
   virtual MatrixSize size() const = 0;
+  /// Whether make_rows() does.
+  virtual bool has_rows_apart() const = 0;
   /// Throws Cancelled where the workers are told to stop.
-  virtual Csr<double> make(Workers const& workers = {}) const = 0;
+  virtual Csr<double> make_rows(RowRange, Workers const& workers = {}) const = 0;
+  Csr<double> make(Workers const& workers = {}) const {
+    return make_rows({0, size().rows}, workers);
+  }
 };
 
 template <class P>
@@ -22,7 +27,10 @@ class GeneratorOf final : public Generator {
   using Params = P;
   explicit GeneratorOf(P const& params) : params_(params) {}
   MatrixSize size() const override { return size_of(params_); }
-  Csr<double> make(Workers const& workers) const override { return generate(params_, workers); }
+  bool has_rows_apart() const override { return tcsolve::has_rows_apart(params_); }
+  Csr<double> make_rows(RowRange rows, Workers const& workers) const override {
+    return generate_rows(params_, rows, workers);
+  }
 
  private:
   P params_;

@@ -105,8 +105,9 @@ std::vector<MemoryPlan> plan_memory_of_ranks(Context const& ctx, SolverParts con
     host =
         std::max({host, space + vectors * size.columns,
                   rows + DistributedMemory::of(part.rows, size.cols, part.entries, false).dealing});
-  constexpr double entry_on_its_way = 32;  // distributed/read_rows.hpp
-  if (size.by_ranks) host = std::max(host, entry_on_its_way * e + 8 * n);
+  // distributed/read_rows.hpp; of a generator CSR as made and as dealt.
+  double const entry_on_its_way = run.problem.generator ? 2 * 12 : 32;
+  if (size.by_ranks) host = std::max(host, entry_on_its_way * e + 2 * 8 * n);
   if (ranks.rank() == 0) {
     // b, x0, x and the solution; the whole, from where the others' rows go.
     double const whole = 4 * 8.0 * std::max(size.rows, size.cols) * size.columns;

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include <tcsolve/app/config/generator.hpp>
+#include <tcsolve/comm/together.hpp>
 #include <tcsolve/distributed/read_rows.hpp>
 #include <tcsolve/io/plan_cache.hpp>
 #include <tcsolve/matrix/symmetry.hpp>
@@ -135,17 +137,33 @@ std::string hash_of(Ranks& ranks, Rows const& rows, Offset first_entry) {
   return sum.text();
 }
 
+/// Each rank makes about as many rows; then they are dealt as those that it reads are.
+DealtRows made_rows(Ranks& ranks, Generator const& generator, Workers const& workers) {
+  std::int64_t const rows = generator.size().rows;
+  DealtRows dealt{{}, {{0}}};
+  for (std::int64_t r = 1; r <= ranks.ranks(); ++r)
+    dealt.rows.starts.push_back(rows * r / ranks.ranks());
+  auto const first = static_cast<Index>(dealt.rows.first(ranks.rank())),
+             end = first + static_cast<Index>(dealt.rows.size(ranks.rank()));
+  together(ranks, [&] { dealt.A = generator.make_rows({first, end}, workers); });
+  Stretches const even = balanced(ranks, dealt);
+  return redealt(ranks, std::move(dealt), even);
+}
+
 }  // namespace
 
 bool is_read_by_ranks(Ranks& ranks, ParsedConfig const& parsed) {
   ProblemConfig const& from = parsed.run.problem;
   std::string const& by = parsed.run.ranks.partition;
-  bool const asks = from.batch.empty() && !from.generator && !parsed.run.output.report &&
-                    (by == "rows" || by == "auto");
+  bool const asks =
+      from.batch.empty() && !parsed.run.output.report && (by == "rows" || by == "auto");
+  if (asks && from.generator) return make<GeneratorRegistry>(from.generator)->has_rows_apart();
   return asks && can_be_read_by_ranks(ranks, parsed.files.matrix);
 }
 
 DealtRows read_rows_of_run(Ranks& ranks, ParsedConfig const& parsed, CancelFlag cancel) {
+  if (Block const& generator = parsed.run.problem.generator)
+    return made_rows(ranks, *make<GeneratorRegistry>(generator), {parsed.run.threads, cancel});
   return read_rows(
       ranks, parsed.files.matrix,
       {.threads = parsed.run.threads, .petsc = parsed.run.problem.petsc.scalar, .cancel = cancel});

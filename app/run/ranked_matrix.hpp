@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A matrix that the ranks of a run have read, each its own rows (distributed/read_rows.hpp), and
-/// what rank 0, which has not the whole of it, tells and warns of.
+/// A matrix that the ranks of a run have read, or made, each its own rows
+/// (distributed/read_rows.hpp), and what rank 0, which has not the whole of it, tells and warns of.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@
 
 namespace tcsolve {
 
-/// Whether each rank reads its own rows: where the file can be cut, all ranks see it,
-/// `ranks.partition` leaves rows in their order or is auto, and no report draws the whole matrix.
-/// Called by each rank.
+/// Whether each rank reads its own rows: where the file can be cut and all ranks see it, or a
+/// generator makes rows one by one, `ranks.partition` leaves rows in their order or is auto, and no
+/// report draws the whole matrix. Called by each rank.
 bool is_read_by_ranks(Ranks&, ParsedConfig const&);
 /// The rows of this rank. Called by each rank; throws on all.
 DealtRows read_rows_of_run(Ranks&, ParsedConfig const&, CancelFlag);

@@ -123,10 +123,10 @@ struct Body {
 
 }  // namespace
 
-Csr<double> generate(ElasticityParams const& p, Workers const& workers) {
-  return detail::generated("elasticity", p, workers, [&](Index rows) {
+Csr<double> generate_rows(ElasticityParams const& p, RowRange rows, Workers const& workers) {
+  return detail::generated("elasticity", p, rows, workers, [&](Index all, RowRange some) {
     Body const body{p};
-    return build_by_rows(rows, rows, workers,
+    return build_by_rows(some, all, workers,
                          [&](std::int64_t r, auto& emit) { body.row(r, emit); });
   });
 }

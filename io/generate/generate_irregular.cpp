@@ -50,9 +50,9 @@ Csr<double> rmat(RmatParams const& p, Index rows, Workers const& workers) {
   return builder.finish(Repeats::least, workers);
 }
 
-Csr<double> longrows(LongrowsParams const& p, Index rows, Workers const& workers) {
-  std::int64_t const n = rows, every = p.long_rows > 0 ? n / p.long_rows : n + 1;
-  return build_by_rows(rows, rows, workers, [&, n, every](std::int64_t r, auto& emit) {
+Csr<double> longrows(LongrowsParams const& p, Index all, RowRange rows, Workers const& workers) {
+  std::int64_t const n = all, every = p.long_rows > 0 ? n / p.long_rows : n + 1;
+  return build_by_rows(rows, all, workers, [&, n, every](std::int64_t r, auto& emit) {
     auto const key = static_cast<std::uint64_t>(r);
     bool const is_long = r % every == every / 2 && r / every < p.long_rows;
     std::int64_t const window = is_long ? n : std::min<std::int64_t>(n, 4096);
@@ -70,9 +70,9 @@ Csr<double> longrows(LongrowsParams const& p, Index rows, Workers const& workers
   });
 }
 
-Csr<double> banded(BandedParams const& p, Index rows, Workers const& workers) {
-  std::int64_t const n = rows, half = p.half_bandwidth;
-  return build_by_rows(rows, rows, workers, [&, n, half](std::int64_t i, auto& emit) {
+Csr<double> banded(BandedParams const& p, Index all, RowRange rows, Workers const& workers) {
+  std::int64_t const n = all, half = p.half_bandwidth;
+  return build_by_rows(rows, all, workers, [&, n, half](std::int64_t i, auto& emit) {
     std::int64_t const first = std::max<std::int64_t>(0, i - half),
                        last = std::min(n - 1, i + half);
     for (std::int64_t j = first; j <= last; ++j) {
@@ -87,15 +87,17 @@ Csr<double> banded(BandedParams const& p, Index rows, Workers const& workers) {
 
 }  // namespace
 
-Csr<double> generate(RmatParams const& p, Workers const& workers) {
-  return detail::generated("rmat", p, workers, [&](Index n) { return rmat(p, n, workers); });
+Csr<double> generate_rows(RmatParams const& p, RowRange rows, Workers const& workers) {
+  return detail::generated("rmat", p, rows, workers,
+                           [&](Index n, RowRange) { return rmat(p, n, workers); });
 }
-Csr<double> generate(LongrowsParams const& p, Workers const& workers) {
-  return detail::generated("longrows", p, workers,
-                           [&](Index n) { return longrows(p, n, workers); });
+Csr<double> generate_rows(LongrowsParams const& p, RowRange rows, Workers const& workers) {
+  return detail::generated("longrows", p, rows, workers,
+                           [&](Index n, RowRange some) { return longrows(p, n, some, workers); });
 }
-Csr<double> generate(BandedParams const& p, Workers const& workers) {
-  return detail::generated("banded", p, workers, [&](Index n) { return banded(p, n, workers); });
+Csr<double> generate_rows(BandedParams const& p, RowRange rows, Workers const& workers) {
+  return detail::generated("banded", p, rows, workers,
+                           [&](Index n, RowRange some) { return banded(p, n, some, workers); });
 }
 
 }  // namespace tcsolve

@@ -81,10 +81,10 @@ double diagonal(Stencil const& s, Point p, Triple const& v) {
   return s.velocity == 0 ? sum : sum + std::fabs(v[0]) + std::fabs(v[1]) + std::fabs(v[2]);
 }
 
-Csr<double> build(Stencil const& s, Index rows, Workers const& workers) {
+Csr<double> build(Stencil const& s, Index all, RowRange rows, Workers const& workers) {
   std::int64_t const n = s.n;
   auto const outside = [n](std::int64_t i) { return i < 0 || i >= n; };
-  return build_by_rows(rows, rows, workers, [&](std::int64_t row, auto& emit) {
+  return build_by_rows(rows, all, workers, [&](std::int64_t row, auto& emit) {
     Point const p{row % n, row / n % n, row / (n * n)};
     Triple const v = s.velocity != 0 ? velocity_at(s, p) : Triple{};
     for_each_step(s, [&](Point d) {
@@ -99,26 +99,29 @@ Csr<double> build(Stencil const& s, Index rows, Workers const& workers) {
 }
 
 template <class P>
-Csr<double> stencil(char const* name, P const& p, Workers const& workers, Stencil s) {
+Csr<double> stencil(char const* name, P const& p, RowRange rows, Workers const& workers,
+                    Stencil s) {
   s.n = p.n;
   s.coefficient = p.coefficient;
   s.seed = p.seed;
-  return detail::generated(name, p, workers, [&](Index rows) { return build(s, rows, workers); });
+  return detail::generated(name, p, rows, workers,
+                           [&](Index all, RowRange some) { return build(s, all, some, workers); });
 }
 
 }  // namespace
 
-Csr<double> generate(Poisson7Params const& p, Workers const& workers) {
-  return stencil("poisson7", p, workers, {});
+Csr<double> generate_rows(Poisson7Params const& p, RowRange rows, Workers const& workers) {
+  return stencil("poisson7", p, rows, workers, {});
 }
-Csr<double> generate(Poisson27Params const& p, Workers const& workers) {
-  return stencil("poisson27", p, workers, {.reach = 3});
+Csr<double> generate_rows(Poisson27Params const& p, RowRange rows, Workers const& workers) {
+  return stencil("poisson27", p, rows, workers, {.reach = 3});
 }
-Csr<double> generate(AnisotropicParams const& p, Workers const& workers) {
-  return stencil("anisotropic", p, workers, {.epsilon = {p.epsilon_x, p.epsilon_y, p.epsilon_z}});
+Csr<double> generate_rows(AnisotropicParams const& p, RowRange rows, Workers const& workers) {
+  return stencil("anisotropic", p, rows, workers,
+                 {.epsilon = {p.epsilon_x, p.epsilon_y, p.epsilon_z}});
 }
-Csr<double> generate(ConvdiffParams const& p, Workers const& workers) {
-  return stencil("convdiff", p, workers, {.velocity = p.velocity});
+Csr<double> generate_rows(ConvdiffParams const& p, RowRange rows, Workers const& workers) {
+  return stencil("convdiff", p, rows, workers, {.velocity = p.velocity});
 }
 
 }  // namespace tcsolve

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Test problems of any size. A kind is a Params struct, generate(params) and size_of(params).
+/// Test problems of any size. A kind is a Params struct, generate_rows(params, rows) and
+/// size_of(params).
 ///
 ///     auto a = generate(Poisson27Params{.n = 96, .coefficient = Coefficient::random});
 ///
@@ -11,6 +12,7 @@
 
 #include <tcsolve/configs/schema/field.hpp>
 #include <tcsolve/core/parallel.hpp>
+#include <tcsolve/io/row_builder.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
 #include <array>
@@ -19,6 +21,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -221,17 +224,32 @@ MatrixSize size_of(RmatParams const&);
 MatrixSize size_of(LongrowsParams const&);
 MatrixSize size_of(BandedParams const&);
 
-/// The canonical matrix. Throw as size_of does, and MemoryError when build_bytes exceeds 80 % of
-/// the memory available. Throws Cancelled where the workers are told to stop. Cost: each entry is
-/// computed once; a renumbering sorts every row.
-Csr<double> generate(Poisson7Params const&, Workers const& workers = {});
-Csr<double> generate(Poisson27Params const&, Workers const& workers = {});
-Csr<double> generate(AnisotropicParams const&, Workers const& workers = {});
-Csr<double> generate(ConvdiffParams const&, Workers const& workers = {});
-Csr<double> generate(ElasticityParams const&, Workers const& workers = {});
-Csr<double> generate(RmatParams const&, Workers const& workers = {});
-Csr<double> generate(LongrowsParams const&, Workers const& workers = {});
-Csr<double> generate(BandedParams const&, Workers const& workers = {});
+/// Whether some rows of it can be made without the others: R-MAT draws edges, and a renumbered
+/// matrix has its rows from all over.
+template <class P>
+constexpr bool has_rows_apart(P const& p) {
+  return p.renumber == Renumber::none && !std::is_same_v<P, RmatParams>;
+}
+
+/// Those rows of the canonical matrix, in the columns of all, bit for bit. Throw as size_of does,
+/// ShapeError for rows that it has not, Unsupported for some of them unless has_rows_apart(), and
+/// MemoryError when their part of build_bytes exceeds 80 % of the memory available. Throws
+/// Cancelled where the workers are told to stop. Cost: each entry is computed once; a renumbering
+/// sorts every row.
+Csr<double> generate_rows(Poisson7Params const&, RowRange, Workers const& workers = {});
+Csr<double> generate_rows(Poisson27Params const&, RowRange, Workers const& workers = {});
+Csr<double> generate_rows(AnisotropicParams const&, RowRange, Workers const& workers = {});
+Csr<double> generate_rows(ConvdiffParams const&, RowRange, Workers const& workers = {});
+Csr<double> generate_rows(ElasticityParams const&, RowRange, Workers const& workers = {});
+Csr<double> generate_rows(RmatParams const&, RowRange, Workers const& workers = {});
+Csr<double> generate_rows(LongrowsParams const&, RowRange, Workers const& workers = {});
+Csr<double> generate_rows(BandedParams const&, RowRange, Workers const& workers = {});
+
+/// All rows.
+template <class P>
+Csr<double> generate(P const& params, Workers const& workers = {}) {
+  return generate_rows(params, {0, size_of(params).rows}, workers);
+}
 
 /// Any one of the kinds, with its parameters.
 using GeneratorParams =
@@ -241,8 +259,12 @@ using GeneratorParams =
 inline MatrixSize size_of(GeneratorParams const& params) {
   return std::visit([](auto const& p) { return size_of(p); }, params);
 }
-inline Csr<double> generate(GeneratorParams const& params, Workers const& workers = {}) {
-  return std::visit([&](auto const& p) { return generate(p, workers); }, params);
+inline bool has_rows_apart(GeneratorParams const& params) {
+  return std::visit([](auto const& p) { return has_rows_apart(p); }, params);
+}
+inline Csr<double> generate_rows(GeneratorParams const& params, RowRange rows,
+                                 Workers const& workers = {}) {
+  return std::visit([&](auto const& p) { return generate_rows(p, rows, workers); }, params);
 }
 
 /// A kind of problem as a list or a registry shows it.

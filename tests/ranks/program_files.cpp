@@ -56,6 +56,51 @@ TEST_F(RankedFiles, WhoReadsTheMatrixMakesNoDifference) {
   }
 }
 
+/// Rows that each rank makes have the bits of those that rank 0 makes of all, which it does where
+/// it orders them, and of those in a file.
+TEST_F(RankedFiles, WhoMakesTheMatrixMakesNoDifference) {
+  for (auto const& [generator, solver] : {std::pair<std::string, std::string>{"poisson7", "cg"},
+                                          {"poisson27", "cg"},
+                                          {"anisotropic", "cg"},
+                                          {"convdiff", "gmres"},
+                                          {"elasticity", "cg"},
+                                          {"banded", "cg"},
+                                          {"longrows", "gmres"},
+                                          {"rmat", "gmres"}}) {
+    bool const grid = solver == "cg" ? generator != "banded" : generator == "convdiff";
+    std::string const size = generator == "rmat" ? "scale: 7" : grid ? "n: 6" : "n: 300";
+    std::string const more = generator == "longrows" ? ", long_rows: 3, long_length: 200" : "";
+    auto const yaml = [&](std::string const& matrix) {
+      return "problem: {" + matrix + "}\nsolver: {type: " + solver +
+             ", max_iters: 40}\npreconditioner: {type: none}\noutput: {bandwidth: false}\n";
+    };
+    std::string const made =
+        "generator: {type: " + generator + ", " + size + more + ", coefficient: random}";
+    std::string const set = size.substr(0, size.find(':')) + "=" + size.substr(size.find(' ') + 1);
+    Arguments generate{"generate",           generator, "-o", "A.mtx", "--set",
+                       "coefficient=random", "--set",   set};
+    if (!more.empty())
+      generate.insert(generate.end(), {"--set", "long_rows=3", "--set", "long_length=200"});
+    ASSERT_EQ(tcsolve(generate).code, 0);
+    ASSERT_EQ(run({"gzip", "-kf", "A.mtx"}).code, 0);
+    for (std::string const ranks : {"2", "3"})
+      for (std::string const by : {"rows", "auto"}) {
+        SCOPED_TRACE(generator + " by " + ranks + ", " + by);
+        Arguments const over{"--ranks", ranks,   "--backend",
+                             "host",    "--set", "ranks.partition=" + by};
+        Outcome const o = solve(yaml(made), over);
+        EXPECT_TRUE(o.code == 0 || o.code == 3) << o.out << o.err;
+        Json const each = result();
+        solve(yaml("matrix: A.mtx.gz"), over);
+        Json const one = result();
+        for (char const* const key : {"hash", "entries", "rows"})
+          EXPECT_EQ(each["problem"][key], one["problem"][key]) << key;
+        for (char const* const key : {"iterations", "residual", "ranks", "solution_error"})
+          EXPECT_EQ(each[key], one[key]) << key;
+      }
+  }
+}
+
 /// What a dry run says that rank 0 takes of the host's memory.
 double bytes_of_rank_0(std::string const& said) {
   std::string const begin = "# memory of rank 0: host ";
@@ -82,6 +127,21 @@ TEST_F(RankedFiles, WithTheirOwnRowsReadRank0HasNoRoomForAll) {
   EXPECT_GT(all, 28 * 93'312.0);  // its entries, on their way into CSR
   EXPECT_LT(bytes("A.mtx", "rows"), 0.7 * all);
   EXPECT_EQ(bytes("A.mtx", "auto"), all);
+}
+
+TEST_F(RankedFiles, WithTheirOwnRowsMadeRank0HasNoRoomForAll) {
+  auto const bytes = [&](std::string const& generator, std::string const& partition) {
+    return bytes_of_rank_0(solve("problem: {generator: {" + generator + "}}\nsolver: {type: cg}\n" +
+                                     "preconditioner: {type: jacobi}\noutput: {bandwidth: false}\n",
+                                 {"--ranks", "8", "--dry-run", "--backend", "host", "--set",
+                                  "ranks.partition=" + partition})
+                               .out);
+  };
+  double const all = bytes("type: poisson27, n: 40", "grow");
+  EXPECT_GT(all, 12 * 1'643'032.0);  // its entries
+  EXPECT_LT(bytes("type: poisson27, n: 40", "rows"), 0.5 * all);
+  EXPECT_EQ(bytes("type: poisson27, n: 40, renumber: random", "rows"),
+            bytes("type: poisson27, n: 40, renumber: random", "grow"));
 }
 
 TEST_F(RankedFiles, WarnsAsOneReaderDoes) {

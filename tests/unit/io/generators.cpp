@@ -117,6 +117,44 @@ TEST(Generators, DoNotDependOnTheNumberOfThreads) {
   }
 }
 
+/// Bit by bit, wherever they begin and end.
+TEST(Generators, SomeRowsAreThoseOfAll) {
+  for (auto const& [kind, params] : small())
+    for (auto const coefficient : {constant, drawn}) {
+      SCOPED_TRACE(kind);
+      auto const p = with(params, coefficient);
+      auto const a = generate(p);
+      EXPECT_EQ(generate_rows(p, {0, a.rows}), a);
+      EXPECT_EQ(has_rows_apart(p), kind != "rmat");
+      EXPECT_FALSE(has_rows_apart(with(p, coefficient, Renumber::random)));
+      if (!has_rows_apart(p)) continue;
+      for (RowRange const some : {RowRange{0, 0}, RowRange{0, 1}, RowRange{17, 90},
+                                  RowRange{a.rows - 40, a.rows}, RowRange{a.rows, a.rows}}) {
+        auto const b = generate_rows(p, some, 2);
+        ASSERT_EQ(b.rows, some.size());
+        EXPECT_EQ(b.cols, a.cols);
+        for (Index i = 0; i < b.rows; ++i) {
+          EXPECT_TRUE(std::ranges::equal(b.row_columns(i), a.row_columns(some.first + i)));
+          EXPECT_TRUE(std::ranges::equal(b.row_values(i), a.row_values(some.first + i)));
+        }
+      }
+    }
+}
+
+TEST(Generators, RowsThatCannotBeMadeAloneAreRefused) {
+  RowRange const some{10, 20};
+  EXPECT_THROW(generate_rows(RmatParams{.scale = 6}, some), Unsupported);
+  EXPECT_THROW(generate_rows(Poisson7Params{.n = 6, .renumber = Renumber::random}, some),
+               Unsupported);
+  for (RowRange const none : {RowRange{-1, 20}, RowRange{20, 10}, RowRange{210, 217}})
+    EXPECT_THROW(generate_rows(Poisson7Params{.n = 6}, none), ShapeError);
+  EXPECT_THROW(generate_rows(Poisson7Params{.n = 1291}, some), MatrixError);
+  // A millionth of a matrix that no memory has.
+  BandedParams const large{.n = 2147483647, .half_bandwidth = 100'000};
+  EXPECT_THROW(generate(large), MemoryError);
+  EXPECT_EQ(generate_rows(large, {500'000, 500'010}).entries(), 10 * 200'001);
+}
+
 TEST(Generators, RenumberingIsASymmetricPermutation) {
   for (auto const& [kind, params] : small()) {
     SCOPED_TRACE(kind);
