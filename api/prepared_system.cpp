@@ -12,6 +12,7 @@
 #include <tcsolve/matrix/same_pattern.hpp>
 #include <tcsolve/operators/rescaled.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
+#include <tcsolve/version.hpp>
 
 namespace tcsolve {
 namespace {
@@ -203,6 +204,7 @@ void PreparedSystem::require_over_ranks() const {
     throw Unsupported(cat(what, " over ", ranks.ranks(), " ranks; ", remedy));
   };
   if (!ranks.extends_sums()) return;
+  require_one_build(all_ranks(ctx_), version::revision);
   SolverOptions same = given_options_;  // on all ranks; where each computes is its own
   same.threads = 0;
   same.backend = Backend::automatic;

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <mutex>
+#include <vector>
 
 namespace tcsolve {
 namespace {
@@ -38,6 +39,16 @@ std::string kind_of(std::exception const& e) { return typeid(e).name(); }
 bool detail::know_kind(std::string const& kind, Raise raise) {
   std::lock_guard const lock(guard);
   return kinds().emplace(kind, raise).second;
+}
+
+void require_one_build(Ranks& ranks, char const* revision) {
+  std::vector<std::string> const all = gather(ranks, std::string(revision));
+  for (std::size_t r = 1; r < all.size(); ++r)
+    if (all[r] != all[0]) {
+      ranks.settle();
+      throw ConfigError(cat("rank ", r, " is of tcsolve ", all[r], ", rank 0 of ", all[0],
+                            "; start one build on all"));
+    }
 }
 
 void rethrow_as(std::string const& kind, int rank, std::string const& text) {

@@ -80,6 +80,10 @@ auto or_fail(Context const& ctx, F const& f) {
   }
 }
 
+/// Throws ConfigError on all ranks where they are not of one build, each of which says which it is:
+/// what they send to each other need not be alike then. Every rank calls it.
+void require_one_build(Ranks&, char const* revision);
+
 namespace detail {
 bool know_kind(std::string const& kind, void (*raise)(std::string const& text));
 }

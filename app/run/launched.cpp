@@ -131,9 +131,10 @@ int share_of_processors(Ranks& ranks) {
   return std::clamp(static_cast<int>(share + 1e-6), 1, 1024);
 }
 
-/// The config, read by each rank, and the same on all; it throws on all.
+/// The config, read by each rank of one build, and the same on all; it throws on all.
 ParsedConfig read_together(Ranks& ranks, Launch const& launch, Arguments const& arguments,
                            Catalog const& catalog) {
+  require_one_build(ranks, version::revision);
   ParsedConfig parsed;
   together(ranks, [&] {
     if (is_standard_input(arguments.subject))

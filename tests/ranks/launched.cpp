@@ -11,6 +11,8 @@
 #include <fstream>
 #include <thread>
 
+#include <tcsolve/version.hpp>
+
 namespace tcsolve::cli {
 namespace {
 
@@ -211,6 +213,49 @@ TEST_F(Mpirun, ConfigsThatDifferAreRefused) {
                          "exec '" + program + "' $OMPI_COMM_WORLD_RANK.yaml"});
   EXPECT_EQ(o.code, 1) << o.out;
   expect_once(o.err, "rank 1: its config is not that of rank 0");
+}
+
+TEST_F(Mpirun, AnMpiWithoutThreadsIsRefused) {
+#ifdef TCSOLVE_MPI_WITHOUT_THREADS
+  write_text(folder_ / "my.yaml", small_system);
+  Outcome const o =
+      run({TCSOLVE_MPIEXEC, "-n", "2", "env", "LD_PRELOAD=" TCSOLVE_MPI_WITHOUT_THREADS,
+           command({}).front(), "my.yaml"});
+  EXPECT_EQ(o.code, 1) << o.out << o.err;
+  expect_once(o.err, "this MPI takes no programs with threads (MPI_THREAD_FUNNELED)");
+  expect_once(o.err, "start one, with --ranks 2");
+  EXPECT_FALSE(fs::exists(folder_ / "tcsolve-out"));
+#else
+  GTEST_SKIP() << "a build with sanitizers";
+#endif
+}
+
+/// Another build: the program and its MPI, with another revision in them.
+TEST_F(Mpirun, BuildsThatDifferAreRefused) {
+  fs::path const program = command({}).front(), other = folder_ / "other";
+  std::string const here = version::revision, there(here.rbegin(), here.rend());
+  ASSERT_NE(here, there);
+  fs::create_directories(other / "lib");
+  for (fs::path const& file : {fs::path("tcsolve"), fs::path("lib/libtcsolve_mpi.so")}) {
+    fs::copy_file(program.parent_path() / file, other / file);
+    std::string bytes = read_text(other / file);
+    for (std::size_t at = 0; (at = bytes.find(here, at)) != std::string::npos;)
+      bytes.replace(at, here.size(), there);
+    write_text(other / file, bytes);
+  }
+  ASSERT_TRUE(has(run({other / "tcsolve", "--version"}).out, there));
+  write_text(folder_ / "my.yaml", small_system);
+  auto const by = [&](std::string const& rank_1) {
+    return run({TCSOLVE_MPIEXEC, "-n", "2", "sh", "-c",
+                "test $OMPI_COMM_WORLD_RANK = 1 && exec '" + rank_1 + "' my.yaml; exec '" +
+                    program.string() + "' my.yaml"});
+  };
+  Outcome const one = by(program);
+  EXPECT_EQ(one.code, 0) << one.err;
+  Outcome const two = by(other / "tcsolve");
+  EXPECT_EQ(two.code, 1) << two.out << two.err;
+  expect_once(two.err,
+              "rank 1 is of tcsolve " + there + ", rank 0 of " + here + "; start one build on all");
 }
 
 /// A rank that hangs is one that the launcher sees running.

@@ -186,6 +186,16 @@ TEST(RanksTogether, AllThrowWhatOneThrowsAndGoOn) {
   });
 }
 
+TEST(RanksTogether, AreOfOneBuild) {
+  run_threads(3, [](Ranks& ranks) {
+    require_one_build(ranks, "a1b2");
+    EXPECT_EQ(
+        words_of<ConfigError>([&] { require_one_build(ranks, ranks.rank() == 2 ? "c3" : "a1b2"); }),
+        "rank 2 is of tcsolve c3, rank 0 of a1b2; start one build on all");
+    barrier(ranks);  // all are well
+  });
+}
+
 TEST(RanksAlone, ItsSumsAreItsOwn) {
   on_ranks(2, [](Context& ctx, int rank) {
     Communicator& ranks = ctx.communicator();
