@@ -2,15 +2,58 @@
 #include <tcsolve/comm/ranks.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 namespace tcsolve {
 
+namespace {
+
+/// FNV-1a over words (Fowler, Noll, Vo).
+std::uint64_t with(std::uint64_t hash, std::uint64_t word) {
+  hash = (hash ^ word) * 0x100000001b3u;
+  return hash ^ hash >> 32;  // the product leaves high bits out of low ones
+}
+std::uint64_t bits_of(double number) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, &number, sizeof word);
+  return word;
+}
+
+}  // namespace
+
+Ranks::Ranks() {
+  char const* const word = std::getenv("TCSOLVE_CHECK_RANKS");
+  checks_ = word != nullptr && std::strcmp(word, "1") == 0;
+}
+
+void Ranks::require_alike(std::int64_t count) {
+  std::uint64_t const hash = with(hash_, static_cast<std::uint64_t>(count));
+  double mine = 0;  // the bits go through, whatever they would be as a number
+  std::memcpy(&mine, &hash, sizeof mine);
+  std::vector<double> all(static_cast<std::size_t>(rank_count()));
+  gather_all(&mine, 1, all.data());
+  for (std::size_t r = 1; r < all.size(); ++r)
+    if (bits_of(all[r]) != bits_of(all[0])) {
+      settle();
+      throw RankFailed(static_cast<int>(r),
+                       cat("of ", gathered_,
+                           " numbers that ranks have gathered it has others than rank 0, or it "
+                           "goes another way (TCSOLVE_CHECK_RANKS)"));
+    }
+}
+
 void Ranks::gather(double const* mine, std::int64_t count, double* all) {
-  if (alone_)
+  if (alone_) {
     std::copy_n(mine, count, all);
-  else
-    gather_all(mine, count, all);
+    return;
+  }
+  if (checks_) require_alike(count);
+  gather_all(mine, count, all);
+  if (!checks_) return;
+  std::int64_t const numbers = count * rank_count();
+  for (std::int64_t k = 0; k < numbers; ++k) hash_ = with(hash_, bits_of(all[k]));
+  gathered_ += numbers;
 }
 
 void Ranks::lost() {

@@ -33,10 +33,17 @@ struct RankFailed : Error {
 };
 
 /// One of several ranks. Every function is for the thread of the rank alone.
+///
+/// Ranks go the same way because what they gather, and so each sum, is the same bits on all. With
+/// TCSOLVE_CHECK_RANKS=1 in the environment of all that is looked at: each keeps a hash of it, and
+/// before they gather anything they compare these, and how much they are about to gather.
 class Ranks : public Communicator {
  public:
+  Ranks();
   int rank() const final { return alone_ ? 0 : own_rank(); }
   int ranks() const final { return alone_ ? 1 : rank_count(); }
+  /// Throws RankFailed on all where TCSOLVE_CHECK_RANKS=1 finds a rank that has gathered other
+  /// numbers.
   void gather(double const* mine, std::int64_t count, double* all) final;
 
   void begin_exchange(std::span<Outgoing const> out, std::span<Incoming const> in) final;
@@ -79,8 +86,13 @@ class Ranks : public Communicator {
   /// It has become busy, or is so no longer.
   virtual void tell_busy(bool) noexcept {}
 
+  void require_alike(std::int64_t count);
+
   bool alone_ = false, settled_ = false;
   int busy_ = 0;  // how often it is
+  bool checks_;
+  std::uint64_t hash_ = 0xcbf29ce484222325u;  // of `gathered_` numbers
+  std::int64_t gathered_ = 0;
 };
 
 /// A rank without others.

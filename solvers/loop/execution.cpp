@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -210,6 +212,23 @@ LoopState Loop::run(Context& ctx, LoopLimits const& limits, Watch const& watch,
   }
 }
 
+namespace {
+
+/// With TCSOLVE_CHECK_RANKS=1: throws on all ranks where one has another norm of a step than rank
+/// 0.
+void require_alike(Communicator& ranks, std::span<double const> norms2) {
+  char const* const word = std::getenv("TCSOLVE_CHECK_RANKS");
+  if (!ranks.extends_sums() || word == nullptr || std::strcmp(word, "1") != 0) return;
+  std::vector<double> all(norms2.size() * static_cast<std::size_t>(ranks.ranks()));
+  ranks.gather(norms2.data(), std::ssize(norms2), all.data());
+  for (std::size_t k = norms2.size(); k < all.size(); ++k)
+    if (std::memcmp(&all[k], &all[k % norms2.size()], sizeof(double)) != 0)
+      throw DeviceError(cat("rank ", k / norms2.size(), " has another norm of step ",
+                            k % norms2.size() + 1, " of a loop than rank 0 (TCSOLVE_CHECK_RANKS)"));
+}
+
+}  // namespace
+
 /// The state after a piece of the loop, and the norms of its steps, in one message.
 LoopState Loop::drain(Context& ctx, std::int32_t drained, std::vector<double>& history) {
   // The last step has written its number to host memory.
@@ -222,6 +241,7 @@ LoopState Loop::drain(Context& ctx, std::int32_t drained, std::vector<double>& h
   if (static_cast<std::size_t>(after.iteration - drained) != expected)
     throw Error("internal: a loop ended without telling its last step");
   history.insert(history.end(), message_.begin() + history_at, message_.end());
+  require_alike(ctx.communicator(), std::span(message_).subspan(history_at));
   return after;
 }
 
