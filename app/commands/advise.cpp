@@ -7,6 +7,7 @@
 #include <tcsolve/app/config/problem.hpp>
 #include <tcsolve/app/config/run_input.hpp>
 #include <tcsolve/app/record/progress.hpp>
+#include <tcsolve/app/run/launched.hpp>
 #include <tcsolve/app/run/signals.hpp>
 #include <tcsolve/configs/schema/number.hpp>
 #include <tcsolve/core/error.hpp>
@@ -199,6 +200,7 @@ std::string rhs_text(ParsedConfig const& asked, Index columns) {
 }  // namespace
 
 int advise(Arguments const& arguments, Registries const& registries) {
+  require_no_launcher("a race");
   ParsedConfig const asked = matrix_run(arguments, registries.catalog);
   RankingParams params;
   params.rtol = arguments.rtol.value_or(params.rtol);

@@ -73,6 +73,17 @@ TEST_F(Launched, ASweepIsNoWorkOfRanks) {
   expect_once(o.err, "each would do the whole of a sweep");
 }
 
+TEST_F(Launched, ARaceIsNoWorkOfRanks) {
+  ASSERT_EQ(tcsolve({"generate", "poisson7", "--set", "n=4", "-o", "A.mtx"}).code, 0);
+  Outcome const by_ranks = tcsolve({"advise", "A.mtx", "--ranks", "2"});
+  EXPECT_EQ(by_ranks.code, 1) << by_ranks.out;
+  expect_once(by_ranks.err, "'advise' does not use --ranks");
+  Variable const size("OMPI_COMM_WORLD_SIZE", "2");
+  Outcome const o = tcsolve({"advise", "A.mtx"});
+  EXPECT_EQ(o.code, 1) << o.out;
+  expect_once(o.err, "each would do the whole of a race");
+}
+
 #ifdef TCSOLVE_MPIEXEC
 
 class Mpirun : public Launched {
