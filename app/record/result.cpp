@@ -254,6 +254,21 @@ Json ranks_json(std::vector<RankShare> const& ranks) {
   return table;
 }
 
+/// Of what each rank has, the largest over the mean: 1 where all have as much.
+Json imbalance_json(std::vector<RankShare> const& ranks) {
+  if (ranks.empty()) return nullptr;
+  auto const of = [&](auto const& part) {
+    double largest = 0, sum = 0;
+    for (RankShare const& r : ranks) {
+      largest = std::max(largest, part(r));
+      sum += part(r);
+    }
+    return json_number(largest * static_cast<double>(ranks.size()) / sum);
+  };
+  return {{"entries", of([](RankShare const& r) { return static_cast<double>(r.entries); })},
+          {"product", of([](RankShare const& r) { return r.times.product; })}};
+}
+
 /// The parts of x, rows from 1; null where there are none.
 Json parts_json(std::vector<SolutionPart> const& parts) {
   if (parts.empty()) return nullptr;
@@ -400,6 +415,7 @@ std::string result_json(RunResult const& run, RunConfig const& config) {
                        {"rounding", rounding_json(run.rounding)},
                        {"reordering", reordering_json(run.reordering)},
                        {"ranks", ranks_json(run.ranks)},
+                       {"imbalance", imbalance_json(run.ranks)},
                        {"preconditioner", text_or_null(run.preconditioner)},
                        {"hierarchy", hierarchy_json(run.hierarchy)},
                        {"precision", precision_json(run.report)},

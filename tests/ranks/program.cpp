@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -13,6 +14,7 @@
 #include <thread>
 
 #include <tcsolve/core/device.hpp>
+#include <tcsolve/graph/reorder/graph_partition.hpp>
 
 namespace tcsolve::cli {
 namespace {
@@ -58,8 +60,11 @@ TEST_F(RankedProgram, AnyNumberOfThemSolvesAsOneDoes) {
   Json const one = result();
   std::vector<double> const expected = x();
   EXPECT_TRUE(one["ranks"].is_null());
+  EXPECT_TRUE(one["imbalance"].is_null());
+  std::vector<std::string> partitions{"rows", "grow", "auto"};
+  if (metis_built()) partitions.push_back("metis");
   for (int ranks : {2, 3, 4})
-    for (std::string const partition : {"rows", "grow", "auto"}) {
+    for (std::string const& partition : partitions) {
       SCOPED_TRACE(std::to_string(ranks) + " by " + partition);
       Outcome const o =
           solve(yaml, {"--ranks", std::to_string(ranks), "--set", "ranks.partition=" + partition});
@@ -73,10 +78,11 @@ TEST_F(RankedProgram, AnyNumberOfThemSolvesAsOneDoes) {
       ASSERT_EQ(now.size(), expected.size());
       for (std::size_t i = 0; i < now.size(); ++i) EXPECT_NEAR(now[i], expected[i], 1e-7);
       ASSERT_EQ(r["ranks"].size(), std::size_t(ranks));
-      std::int64_t rows = 0, entries = 0;
+      std::int64_t rows = 0, entries = 0, most = 0;
       for (Json const& rank : r["ranks"]) {
         rows += std::int64_t(rank["rows"]);
         entries += std::int64_t(rank["entries"]);
+        most = std::max(most, std::int64_t(rank["entries"]));
         EXPECT_GT(rank["halo"], 0);
         EXPECT_GE(rank["neighbours"], 1);
         EXPECT_GT(rank["bytes_sent"], 0);
@@ -87,6 +93,9 @@ TEST_F(RankedProgram, AnyNumberOfThemSolvesAsOneDoes) {
       }
       EXPECT_EQ(rows, 1728);
       EXPECT_EQ(entries, one["problem"]["entries"]);
+      EXPECT_DOUBLE_EQ(double(r["imbalance"]["entries"]), double(most * ranks) / double(entries));
+      EXPECT_GE(double(r["imbalance"]["product"]), 1);
+      EXPECT_LE(double(r["imbalance"]["product"]), ranks);
       EXPECT_TRUE(tidy());
     }
 }
@@ -190,6 +199,8 @@ TEST_F(RankedProgram, PartsOfAnIterationAreTimedUnlessAskedNotTo) {
   for (Json const& rank : written["ranks"])
     for (char const* const part : {"product_us", "waiting_us", "halo_us", "sum_us"})
       EXPECT_TRUE(rank[part].is_null()) << part;
+  EXPECT_TRUE(written["imbalance"]["product"].is_null());
+  EXPECT_GE(double(written["imbalance"]["entries"]), 1);
 }
 
 TEST_F(RankedProgram, MoreRanksThanRows) {
