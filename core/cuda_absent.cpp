@@ -41,6 +41,7 @@ void begin_exchange(Device&, std::span<Communicator::Outgoing const>,
 void end_exchange(Device&) { absent(); }
 void leave_ranks(Device&) noexcept {}
 bool reaches(int, int) noexcept { return false; }
+void refuse_peer_access(bool) noexcept {}
 void sum_over_ranks(Device&, bool) noexcept {}
 Current::Current(Device const&) { absent(); }
 Current::Current(int) { absent(); }

@@ -8,5 +8,7 @@ namespace tcsolve::cuda {
 /// Whether kernels of device `ordinal` reach the memory of device `other`; false where there is
 /// none, true for itself.
 bool reaches(int ordinal, int other) noexcept;
+/// For tests: none reaches that of another one from now on.
+void refuse_peer_access(bool) noexcept;
 
 }  // namespace tcsolve::cuda

@@ -2,6 +2,7 @@
 #include <tcsolve/core/cuda/peers.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <utility>
 
@@ -39,6 +40,8 @@ class Released {
   std::vector<std::pair<std::uint32_t, void*>> kept_;
 };
 
+std::atomic<bool> peer_access_refused{false};
+
 void reach(int ordinal, int other) {
   if (!reaches(ordinal, other))
     throw Unsupported(
@@ -54,8 +57,11 @@ void reach(int ordinal, int other) {
 
 }  // namespace
 
+void refuse_peer_access(bool yes) noexcept { peer_access_refused = yes; }
+
 bool reaches(int ordinal, int other) noexcept {
   if (ordinal == other) return true;
+  if (peer_access_refused) return false;
   int can = 0;
   if (cudaDeviceCanAccessPeer(&can, ordinal, other) == cudaSuccess) return can != 0;
   cudaGetLastError();

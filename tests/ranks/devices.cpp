@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <tcsolve/app/run/rank_times.hpp>
+#include <tcsolve/core/device_links.hpp>
 #include <tcsolve/core/faults.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/kernels/blocks.hpp>
@@ -422,6 +423,26 @@ TEST(DeviceRanksRefuse, OneDeviceForTwoGpu) {
     bool by_hosts = false;
     EXPECT_THROW(notes_of(transport, true, by_hosts), Unsupported) << name(transport);
   }
+}
+
+/// Two devices without a link that kernels store over: who asks for that is told, else it is passed
+/// over.
+TEST(DeviceRanksRefuse, NoPeerAccessGpu) {
+  std::string why;
+  if (!cuda::available(why, 1)) GTEST_SKIP() << "two devices: " << why;
+  struct Fault {
+    Fault() { cuda::refuse_peer_access(true); }
+    ~Fault() { cuda::refuse_peer_access(false); }
+  } const fault;
+  bool by_hosts = false;
+  EXPECT_NE(words_of<Unsupported>([&] {
+              notes_of(DeviceTransport::peer, false, by_hosts);
+            }).find("does not reach the memory of device"),
+            std::string::npos);
+  std::vector<std::string> const notes = notes_of(DeviceTransport::automatic, false, by_hosts);
+  ASSERT_FALSE(notes.empty());
+  EXPECT_NE(notes[0].find("not joined by peer: "), std::string::npos) << notes[0];
+  EXPECT_NE(notes[0].find("take 'transport: nccl' or 'mpi'"), std::string::npos) << notes[0];
 }
 
 /// Where nothing is named, what does not work is passed over, with a note for each.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// A program of an MPI code: every rank makes its own rows of a 5-point Laplacian on a square,
 /// solves with all others, and looks at what it has got. With `refuse` one rank has a row too many,
-/// with `leave` one of two does not solve, for which the other waits a second.
+/// with `leave` one of two does not solve, for which the other waits a second; with `outside` they
+/// are made before MPI_Init and after MPI_Finalize, too, which is refused.
 #include <tcsolve_mpi.hpp>
 
 #include <cmath>
@@ -14,7 +15,20 @@
 
 using namespace tcsolve;
 
+/// Whether ranks are refused, by name.
+bool is_outside() {
+  try {
+    mpi::Ranks ranks(MPI_COMM_WORLD);
+  } catch (Unsupported const& e) {
+    std::printf("%s\n", e.what());
+    return true;
+  }
+  return false;
+}
+
 int main(int argc, char** argv) {
+  bool const outside = argc > 1 && std::strcmp(argv[1], "outside") == 0;
+  if (outside && !is_outside()) return 1;
   MPI_Init(&argc, &argv);
   bool const refuse = argc > 1 && std::strcmp(argv[1], "refuse") == 0;
   bool const leave = argc > 1 && std::strcmp(argv[1], "leave") == 0;
@@ -67,5 +81,6 @@ int main(int argc, char** argv) {
     }
   }
   MPI_Finalize();
+  if (outside && !is_outside()) return 1;
   return code;
 }
