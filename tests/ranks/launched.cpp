@@ -307,6 +307,32 @@ TEST_F(Mpirun, AFileThatOneRankCannotWriteEndsAll) {
   EXPECT_TRUE(has(o.err, "tcsolve-out")) << o.err;
 }
 
+/// On two devices, a process for each.
+class MpirunDevicesGpu : public Mpirun, public testing::WithParamInterface<std::string> {};
+INSTANTIATE_TEST_SUITE_P(by, MpirunDevicesGpu, testing::Values("peer", "nccl", "mpi"),
+                         [](auto const& info) { return info.param; });
+
+TEST_P(MpirunDevicesGpu, HaveTheBitsOfProcessesThatTheProgramStarts) {
+  if (std::string const why = lacks_devices(GetParam()); !why.empty()) GTEST_SKIP() << why;
+  Arguments const over{"--backend", "cuda",
+                       "--set",     "ranks.transport=" + GetParam(),
+                       "--set",     "output.bandwidth=false"};
+  Arguments by_itself = over;
+  by_itself.insert(by_itself.end(), {"--ranks", "2"});
+  Outcome const first = solve(small_system, by_itself);
+  ASSERT_EQ(first.code, 0) << first.out << first.err;
+  std::string const expected = x();
+  Json const before = result();
+  fs::remove_all(folder_ / "tcsolve-out");
+  Outcome const o = mpirun(2, small_system, over);
+  ASSERT_EQ(o.code, 0) << o.out << o.err;
+  Json const r = result();
+  EXPECT_EQ(r["backend"], "cuda");
+  for (char const* const key : {"iterations", "residual", "ranks"})
+    EXPECT_EQ(r[key], before[key]) << key;
+  EXPECT_EQ(x(), expected);
+}
+
 #endif
 
 }  // namespace

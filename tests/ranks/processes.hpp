@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What Linux says of processes that a test has started.
+/// What Linux says of processes that a test has started, and of devices for two of them.
 #pragma once
 
+#include <dlfcn.h>
 #include <sys/types.h>
 
 #include <fstream>
@@ -9,7 +10,17 @@
 #include <string>
 #include <vector>
 
+#include <tcsolve/core/device.hpp>
+
 namespace tcsolve::cli {
+
+/// Why there are no two devices that this transport joins; "" where there are.
+inline std::string lacks_devices(std::string const& transport) {
+  std::string why;
+  if (!cuda::available(why, 1)) return "two devices: " + why;
+  if (transport != "nccl" || dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL) != nullptr) return "";
+  return dlerror();
+}
 
 /// The processes that `parent` has started.
 inline std::vector<pid_t> children_of(pid_t parent) {

@@ -54,6 +54,63 @@ TEST_F(RankedProgram, DevicesThatThereAreNotAreAnError) {
       << joined.err;
 }
 
+/// On two devices, a process for each: their memory is mapped by handles, not by addresses.
+class RankedDevicesGpu : public RankedProgram, public testing::WithParamInterface<std::string> {};
+INSTANTIATE_TEST_SUITE_P(by, RankedDevicesGpu, testing::Values("peer", "nccl", "mpi"),
+                         [](auto const& info) { return info.param; });
+
+TEST_P(RankedDevicesGpu, SolveAsHostsDo) {
+  if (std::string const why = lacks_devices(GetParam()); !why.empty()) GTEST_SKIP() << why;
+  for (std::string const method : {"cg", "bicgstab", "gmres"})
+    for (std::string const M :
+         {"{type: jacobi}", "{type: schwarz, parts: ranks, inside: {type: ic}}"}) {
+      SCOPED_TRACE(method + " with " + M);
+      std::string const yaml =
+          "problem: {generator: {type: poisson7, n: 20, coefficient: random}, rhs: random}\n"
+          "solver: {type: " +
+          method + ", rtol: 1.0e-10}\npreconditioner: " + M +
+          "\noutput: {solution: true, bandwidth: false}\n";
+      ASSERT_EQ(solve(yaml, {"--ranks", "2", "--backend", "host"}).code, 0);
+      Json const host = result();
+      std::vector<double> const expected = x();
+      std::vector<double> before;
+      for (int run = 0; run < 2; ++run) {
+        Outcome const o = solve(
+            yaml, {"--ranks", "2", "--backend", "cuda", "--set", "ranks.transport=" + GetParam()});
+        ASSERT_EQ(o.code, 0) << o.out << o.err;
+        Json const r = result();
+        EXPECT_EQ(r["backend"], "cuda");
+        EXPECT_EQ(r["ranks"], host["ranks"]);
+        EXPECT_NEAR(double(r["iterations"]), double(host["iterations"]),
+                    2 + 0.03 * double(host["iterations"]));
+        std::vector<double> const now = x();
+        ASSERT_EQ(now.size(), expected.size());
+        for (std::size_t i = 0; i < now.size(); ++i) EXPECT_NEAR(now[i], expected[i], 1e-6);
+        if (run > 0) EXPECT_EQ(now, before) << "other bits in the second run";
+        before = now;
+      }
+    }
+}
+
+/// A rank that dies while the kernels of the other wait for it.
+TEST_P(RankedDevicesGpu, OneThatIsKilledEndsTheOther) {
+  if (std::string const why = lacks_devices(GetParam()); !why.empty()) GTEST_SKIP() << why;
+  write_text(folder_ / "my.yaml", std::string(long_config) +
+                                      "backend: cuda\nranks: {count: 2, transport: " + GetParam() +
+                                      "}\n");
+  pid_t const process = start(command({"my.yaml"}));
+  for (int i = 0; i < 2000 && !has(read_text(folder_ / ".err"), "iteration 5"); ++i)
+    std::this_thread::sleep_for(20ms);
+  std::vector<pid_t> const ranks = children_of(process);
+  ASSERT_EQ(ranks.size(), 2u);
+  auto const start = std::chrono::steady_clock::now();
+  ::kill(ranks[1], SIGKILL);
+  Outcome const o = wait(process);
+  EXPECT_EQ(o.code, 5) << o.out << o.err;
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 20s);
+  EXPECT_TRUE(has(o.err, "rank 1: its process was ended by signal 9")) << o.err;
+}
+
 TEST_F(RankedProgram, AnyNumberOfThemSolvesAsOneDoes) {
   std::string const yaml = std::string(system_of_12) + "preconditioner: {type: jacobi}\n";
   ASSERT_EQ(solve(yaml).code, 0);
