@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_amg [REPETITIONS = 9] [TYPES = fp64,fp32,fp16,bf16] [FOLDER]: algebraic multigrid on a
-/// device, on generated matrices and those of FOLDER (dragon_cotlap, tripod_elast_r2,
-/// tripod_elast_p2, mdual_lap, bcsstk16, bunny_thermal_r1, as .mtx or .mtx.xz), b = ones, cg to a
-/// true relative residual of 1e-8.
+/// bench_amg [REPETITIONS = 9] [TYPES = fp64,fp32,fp16,bf16] [FILE...]: algebraic multigrid on a
+/// device, on generated matrices and those of the files, b = ones, cg, or bicgstab where A is not
+/// symmetric, to a true relative residual of 1e-8.
 ///
 ///   unit     a product of cuSPARSE's FP64 CSR with the same matrix, the faster algorithm, us
 ///   set-up   of M alone, A in the Context's space: median ms on the host's clock, and in units
 ///   update   of new values by `reuse: exact`, the default, by `reuse: pattern` and by `reuse:
 ///            interpolation`, median ms
 ///   parts    of another set-up that waits after each part, ms
+///   memory   of the device that M holds, over A's FP64 CSR (12 bytes an entry, 4 a row), and what
+///            AmgFactory::memory() foretold, over the same; levels in FP64 borrow A
 ///   cycle    an application by itself, its operations one by one, and as a graph of so many
 ///            launches, median us
 ///   solve    with x0 = 0, median ms, and us an iteration; the loop runs as the library chooses
 ///
+///   plain    the loop of cuSPARSE and cuBLAS with Jacobi (bench/plain_cg.hpp, a graph of ten
+///            iterations; bicgstab: bench/plain_krylov.hpp), A on the device, median ms
+///
 /// The smallest matrix is also solved by a loop that is a graph, and by one that is one kernel. A
-/// line a matrix and preconditioner; jacobi, `auto` and every type of value beside each other.
+/// line a matrix and preconditioner; jacobi, `auto` and every type of value beside each other, and
+/// set-up and solve of each over the plain loop's time.
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -27,16 +33,19 @@
 #include <vector>
 
 #include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/core/cuda/pool.hpp>
 #include <tcsolve/formats/choose/planner.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
-#include <tcsolve/io/files/matrix_market.hpp>
+#include <tcsolve/io/files/matrix_file.hpp>
 #include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/matrix/symmetry.hpp>
 #include <tcsolve/precond/amg/amg.hpp>
 #include <tcsolve/precond/amg/cycle.hpp>
 
 #include "clock.hpp"
 #include "measure.hpp"
 #include "plain_device.hpp"
+#include "plain_krylov.hpp"
 #include "spmv_cusparse.hpp"
 
 using namespace tcsolve;
@@ -69,10 +78,19 @@ double unit_of(Context& ctx, bench::Clock& clock, Csr<double> const& a) {
   return best;
 }
 
+/// Bytes of the device's memory that are in use.
+double in_use(Context& ctx) {
+  std::size_t available = 0, total = 0;
+  cuda::check(cudaDeviceSynchronize());
+  cuda::check(cudaMemGetInfo(&available, &total));
+  return double(total - available) - double(cuda::pool_of(ctx.device()->ordinal).kept());
+}
+
 struct Case {
   std::string name;
   Csr<double> a;
   std::shared_ptr<std::vector<double>> points = nullptr;
+  bool symmetric = true;
 };
 
 /// us of a recording as a part of a graph.
@@ -102,12 +120,15 @@ void set_up(Context& ctx, bench::Clock& clock, Case const& c, AmgParams params, 
   if (c.points) params.near_nullspace = {.block = 3, .points = c.points};
   std::unique_ptr<Preconditioner> M;
   std::vector<double> times;
+  double before = 0;
   for (int k = 0; k <= repetitions; ++k) {
     M.reset();
+    before = in_use(ctx);
     double const ms = milliseconds(ctx, [&] { M = AmgFactory(params).build(ctx, system); });
     if (k > 0) times.push_back(ms);
   }
-  double const ms = median(times);
+  double const ms = median(times), csr = 12.0 * c.a.entries() + 4.0 * c.a.rows,
+               held = in_use(ctx) - before, foretold = AmgFactory(params).memory(ctx, system).space;
   auto const view = M->view();
   Vector<double> r(ctx.space(), c.a.rows), z(ctx.space(), c.a.rows);
   fill<double>(ctx, r, 1.0);
@@ -133,7 +154,9 @@ void set_up(Context& ctx, bench::Clock& clock, Case const& c, AmgParams params, 
             << " ms, by pattern " << pattern << " ms, by interpolation " << interpolation
             << " ms; cycle " << cycle << " us, " << cycle / unit << " units, in a graph "
             << as_graph << " us (" << launches.commands.size() << " launches), "
-            << 1e-6 * view->cost(1).bytes << " MB\n    " << view->details() << "\n    ";
+            << 1e-6 * view->cost(1).bytes << " MB moved; memory " << held / csr
+            << " of A's CSR, foretold " << foretold / csr << "\n    " << view->details()
+            << "\n    ";
   params.timed = true;
   auto const timed = AmgFactory(params).build(ctx, system);
   auto const timed_view = timed->view();
@@ -143,9 +166,32 @@ void set_up(Context& ctx, bench::Clock& clock, Case const& c, AmgParams params, 
   std::cout << "ms" << std::endl;
 }
 
+/// Median ms of the plain loop.
+double plain_loop(Case const& c, int repetitions) {
+  constexpr double rtol = 1e-8;
+  constexpr int most = 20000;
+  std::vector<double> const b(static_cast<std::size_t>(c.a.rows), 1.0);
+  std::vector<double> times;
+  auto const timed = [&](auto&& plain, auto const& run) {
+    bench::PlainResult result{};
+    for (int k = 0; k <= repetitions; ++k) {
+      result = run(plain);
+      if (k > 0) times.push_back(1e3 * result.seconds);
+    }
+    std::cout << c.name << " | plain loop | | | " << result.iterations << " | "
+              << bench::relative_residual(c.a, plain.x(), b) << " | | | " << median(times)
+              << std::endl;
+  };
+  if (c.symmetric)
+    timed(bench::PlainCg(c.a), [&](auto& plain) { return plain.graph(b, rtol, most, 10); });
+  else
+    timed(bench::PlainKrylov(c.a), [&](auto& plain) { return plain.bicgstab(b, rtol, most); });
+  return median(times);
+}
+
 /// The whole of it, from the host's matrix.
 void solve(Context& ctx, Case const& c, std::string const& M, std::string const& method,
-           double unit, int repetitions) {
+           double unit, double plain, int repetitions) {
   std::vector<double> const b(static_cast<std::size_t>(c.a.rows), 1.0);
   std::vector<double> setups, preconditioners, solves;
   SolveReport report;
@@ -170,19 +216,21 @@ void solve(Context& ctx, Case const& c, std::string const& M, std::string const&
     std::cout << c.name << " | " << M << ", " << method << " | " << e.what() << std::endl;
     return;
   }
-  double const solving = 1e3 * report.seconds;
+  double const solving = 1e3 * report.seconds, all = median(setups) + median(solves);
   std::cout << c.name << " | " << M << ", " << method << " | " << format << " | "
             << report.outcome() << " | " << report.iterations << " | "
             << report.true_residual / report.rhs_norm << " | " << median(preconditioners) << " | "
-            << median(setups) << " | " << median(solves) << " | " << median(setups) + median(solves)
-            << " | " << 1e3 * solving / std::max<Index>(1, report.iterations) << " | " << unit
-            << std::endl;
+            << median(setups) << " | " << median(solves) << " | " << all << " | "
+            << 1e3 * solving / std::max<Index>(1, report.iterations) << " | " << unit << " | "
+            << all / plain << std::endl;
 }
 
 void measure(Context& ctx, bench::Clock& clock, Case const& c, int repetitions,
              std::string const& types) {
   double const unit = unit_of(ctx, clock, c.a);
-  std::string const cg = "{type: cg, max_iters: 20000}";
+  double const plain = plain_loop(c, std::min(repetitions, 3));
+  std::string const method = c.symmetric ? "cg" : "bicgstab",
+                    named = cat("{type: ", method, ", max_iters: 20000}");
   std::string nodes;
   if (c.points) {
     nodes = (fs::temp_directory_path() / "bench_amg_nodes.txt").string();
@@ -199,16 +247,17 @@ void measure(Context& ctx, bench::Clock& clock, Case const& c, int repetitions,
       if (types.find(name) != std::string::npos) f(name, value);
   };
   each([&](char const* name, AmgValues value) {
-    solve(ctx, c, cat("{type: amg, values: ", name, space, "}"), cg, unit, repetitions);
+    solve(ctx, c, cat("{type: amg, values: ", name, space, "}"), named, unit, plain, repetitions);
     set_up(ctx, clock, c, {.values = value}, unit, repetitions);
     if (c.a.rows <= 1 << 16)
       for (char const* execution : {"graph", "persistent"})
         solve(ctx, c, cat("{type: amg, values: ", name, space, "}"),
-              cat("{type: cg, max_iters: 20000, execution: ", execution, "}"), unit, repetitions);
+              cat("{type: ", method, ", max_iters: 20000, execution: ", execution, "}"), unit,
+              plain, repetitions);
   });
   int const few = std::min(repetitions, 3);
-  solve(ctx, c, "{type: jacobi}", cg, unit, few);
-  solve(ctx, c, "{type: auto}", "{type: auto}", unit, few);
+  solve(ctx, c, "{type: jacobi}", named, unit, plain, few);
+  solve(ctx, c, "{type: auto}", "{type: auto}", unit, plain, few);
   if (!nodes.empty()) fs::remove(nodes);
 }
 
@@ -237,24 +286,22 @@ int main(int argc, char** argv) {
   std::cout.precision(4);
   std::cout
       << "matrix | M | format of A | outcome | iterations | true residual | M and method, ms | "
-         "set-up, ms | solve, ms | set-up and solve, ms | us an iteration | unit, us\n"
-         "---|---|---|---|---|---|---|---|---|---|---|---\n";
+         "set-up, ms | solve, ms | set-up and solve, ms | us an iteration | unit, us | over plain\n"
+         "---|---|---|---|---|---|---|---|---|---|---|---|---\n";
   constexpr auto random = Coefficient::random;
   std::string const types = argc > 2 ? argv[2] : "fp64,fp32,fp16,bf16";
   auto const run = [&](Case const& c) { measure(ctx, clock, c, repetitions, types); };
   Index const small = brief ? 12 : 37, seven = brief ? 16 : 160, many = brief ? 12 : 96,
-              solid = brief ? 6 : 56;
+              solid = brief ? 6 : 56, wind = brief ? 10 : 128;
   run({cat("poisson7_", small, ", random"), generate(Poisson7Params{small, random})});
   run({cat("poisson7_", seven), generate(Poisson7Params{.n = seven})});
   run({cat("poisson27_", many, ", random"), generate(Poisson27Params{many, random})});
   run({cat("elasticity_", solid, ", random"), generate(ElasticityParams{solid, random}),
        grid(solid)});
-  if (argc < 4 || brief) return 0;
-  for (char const* name : {"dragon_cotlap", "tripod_elast_r2", "tripod_elast_p2", "mdual_lap",
-                           "bcsstk16", "bunny_thermal_r1"})
-    for (char const* end : {".mtx", ".mtx.xz"})
-      if (fs::path const file = fs::path(argv[3]) / cat(name, end); fs::exists(file)) {
-        run({name, read_matrix_market(file)});
-        break;
-      }
+  run({cat("convdiff_", wind), generate(ConvdiffParams{.n = wind}), nullptr, false});
+  for (int i = 3; i < argc; ++i) {
+    Csr<double> a = read_matrix(argv[i]);
+    bool const symmetric = is_symmetric(a.view());
+    run({fs::path(argv[i]).stem().string(), std::move(a), nullptr, symmetric});
+  }
 }

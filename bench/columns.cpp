@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// bench_columns [REPETITIONS = 5 [COLUMNS = 16 [MATRIX...]]]: many right-hand sides with one
-/// symmetric positive definite matrix, Jacobi, to true relative residuals of 1e-8: block methods,
-/// cg in turn, and the plain loops of cuSPARSE and cuBLAS in turn. MATRIX is a name of the list
-/// below, or a file.
+/// symmetric positive definite matrix, to true relative residuals of 1e-8: block methods, cg in
+/// turn, and the plain loops of cuSPARSE and cuBLAS in turn, with Jacobi; or with TCSOLVE_BENCH_M,
+/// the block of a preconditioner, and no plain loops. MATRIX is a name of the list below, or a
+/// file.
 ///
 ///   columns   random, on the device; x from 0
 ///   s         of all columns: medians, after a solve that is not counted. The plain loops once,
@@ -52,7 +53,7 @@ class ManyColumns {
   }
 
   void run() {
-    double const plain = plain_loops();
+    double const plain = std::getenv("TCSOLVE_BENCH_M") == nullptr ? plain_loops() : NAN;
     double in_turn = 0;
     for (char const* method : {"cg", "pseudo_block_cg", "block_cg"}) {
       double const s = solve(method, plain, in_turn);
@@ -86,8 +87,10 @@ class ManyColumns {
   }
 
   double solve(char const* method, double plain, double in_turn) {
+    char const* const M = std::getenv("TCSOLVE_BENCH_M");
     SolverOptions options = SolverOptions::from_yaml(
-        cat("solver: {type: ", method, ", max_iters: 50000}\npreconditioner: {type: jacobi}\n"));
+        cat("solver: {type: ", method,
+            ", max_iters: 50000}\npreconditioner: ", M != nullptr ? M : "{type: jacobi}", "\n"));
     options.columns = static_cast<int>(k_);
     LinearSolver solver(ctx_, a_.view(), options);
     Array<double> const b = to_space(ctx_, B_.data(), B_.size());
@@ -156,6 +159,7 @@ int main(int argc, char** argv) {
   if (!brief) {
     add("elasticity_56", ElasticityParams{.n = 56});
     add("poisson27_96", Poisson27Params{.n = 96});
+    if (argc > 3) add("poisson7_160", Poisson7Params{.n = 160});
   }
   add("elasticity_12", ElasticityParams{.n = 12});
   std::cout
