@@ -182,23 +182,24 @@ bool RecipeRun::renews(SolveReport& total) {
   return why.empty() && asked == Stop::running;
 }
 
-/// A preconditioner that a solve has found to be indefinite is made again in wider types, where it
-/// has them, for the solve to go on.
+/// A preconditioner that a solve has found to be indefinite is made again, in wider types or with
+/// safer bounds, where it can be, and tells how, for the solve to go on.
 bool RecipeRun::widens(SolveReport& total) {
   if (total.reason != Stop::indefinite_preconditioner || !work_.made.owner ||
       ctx_.asked() != Stop::running)
     return false;
   auto const start = Clock::now();
   Preconditioner& M = *work_.made.owner;
-  bool wider = false;
-  ctx_.setting_up(ctx_.deadline(), [&] { wider = M.widen(ctx_, of_.system); });
-  if (wider) {
+  bool safer = false;
+  ctx_.setting_up(ctx_.deadline(), [&] { safer = M.widen(ctx_, of_.system); });
+  if (safer) {
     work_.made.M = M.view();
     set_up_method(*work_.method, list_.at());
-    ctx_.log(Severity::note, cat(total.outcome(), ": the preconditioner is made in wider types"));
+    ctx_.log(Severity::note,
+             cat(total.outcome(), ": the solve goes on with the preconditioner made again"));
   }
   account_.set_ups += seconds_since(start);
-  return wider;
+  return safer;
 }
 
 std::vector<SolveReport> RecipeRun::solve_columns(In<double> b, Out<double> x, Keys const& keys) {

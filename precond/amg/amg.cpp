@@ -25,6 +25,7 @@ class OwnedAmg final : public Preconditioner {
   }
   OperatorPtr<double> view() const override { return M_; }
   void update(Context& ctx, System const& system) override {
+    bounded_ = false;
     bool const others_learned =
         params_.reuse == AmgReuse::exact && params_.near_nullspace.learn > 0;
     if (params_.reuse == AmgReuse::none || others_learned ||
@@ -42,9 +43,17 @@ class OwnedAmg final : public Preconditioner {
     // Vectors that are to be FP32 have no FP64 matrix.
     bool const fp32 =
         types_of(ctx, params_).values == Real::f32 && params_.vectors != AmgVectors::f32;
-    if (!narrow && !fp32) return false;
-    params_.values = narrow ? AmgValues::f32 : AmgValues::f64;
-    hierarchy_->take_values(params_.values);
+    if (narrow || fp32) {
+      params_.values = narrow ? AmgValues::f32 : AmgValues::f64;
+      hierarchy_->take_values(params_.values);
+    } else {
+      if (bounded_ || !hierarchy_->bound_spectra(ctx)) return false;
+      bounded_ = true;
+    }
+    ctx.log(Severity::note, cat("amg: the cycle is made again, ",
+                                bounded_ ? "with norms that bound the spectra it had estimated"
+                                : narrow ? "in fp32"
+                                         : "in fp64"));
     store(ctx);
     return true;
   }
@@ -59,6 +68,7 @@ class OwnedAmg final : public Preconditioner {
   AmgParams params_;
   std::shared_ptr<AmgHierarchy> hierarchy_;
   std::shared_ptr<AmgCycle> M_;
+  bool bounded_ = false;  // no estimate of these values is left in it
 };
 
 }  // namespace

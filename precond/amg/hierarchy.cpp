@@ -111,6 +111,15 @@ bool suits_classical(Context& ctx, CsrView<double> const& a, AmgParams const& pa
          positive_share(ctx, a) <= most_positive;
 }
 
+/// x += W r overshoots from lambda_max(W A) = 2 on, and M would not be positive definite: W becomes
+/// smaller where `bound` of it is too near to that. Returns whether.
+bool lower_weights(Context& ctx, Out<double> W, double bound) {
+  constexpr double most = 1.9;
+  if (bound <= most) return false;
+  axpby<double, double>(ctx, most / bound, In<double>(W), 0.0, W);
+  return true;
+}
+
 /// f() plans what leads to level l + 2, counted from 1.
 template <class F>
 auto planned(std::size_t l, F const& f) {
@@ -300,16 +309,26 @@ void AmgHierarchy::weigh_smoother(Context& ctx, CsrView<double> const& a, std::s
     return smoother_weights(ctx, a, RowWeight::l1, static_cast<int>(l), w);
   if (params_.smoother != AmgSmoother::spai0) return;
   smoother_weights(ctx, a, RowWeight::spai0, static_cast<int>(l), w);
-  // x += W r overshoots from lambda_max(W A) = 2 on, and M would not be positive definite.
-  constexpr double safety = 1.1, most = 1.9;
+  constexpr double safety = 1.1;
   RowWeights const W(w, a.rows);
-  double const bound =
+  lower_weights(
+      ctx, level.weights.view(),
       symmetric_
           ? safety * estimate_spectrum(ctx, *level.A, W, params_.lanczos_steps, "amg").largest
-          : norm_of_weighted(ctx, a, w);
-  if (bound <= most) return;
-  Out<double> const all = level.weights.view();
-  axpby<double, double>(ctx, most / bound, In<double>(all), 0.0, all);
+          : norm_of_weighted(ctx, a, w));
+}
+
+bool AmgHierarchy::bound_spectra(Context& ctx) {
+  bool raised = false;
+  for (std::size_t l = 0; l < levels_.size() && !(is_coarsest(l) && inverse_); ++l) {
+    AmgLevel& level = levels_[l];
+    double const norm = norm_of_weighted(ctx, matrix(l), level.weights.data());
+    if (params_.smoother == AmgSmoother::chebyshev && norm > level.lambda_max)
+      level.lambda_max = norm, raised = true;
+    if (params_.smoother == AmgSmoother::spai0)
+      raised = lower_weights(ctx, level.weights.view(), norm) || raised;
+  }
+  return raised;
 }
 
 void AmgHierarchy::solve_coarsest(Context& ctx, CsrView<double> const& a) {

@@ -47,6 +47,12 @@ class AmgHierarchy {
   /// were. Returns whether all patterns are those of before. Throws as the constructor.
   bool renew(Context&, System const&);
 
+  /// Until the next new values the smoothers, where they go by the largest eigenvalue of W A, go by
+  /// ||W A||_inf, which it does not exceed: Lanczos steps come to it from below, and a smoother
+  /// that ends before it amplifies what lies beyond. P stays. False where nothing is larger by
+  /// that. Cost: of each level one pass, a wait.
+  bool bound_spectra(Context&);
+
   /// What the matrices of cycles are stored in from now on.
   void take_values(AmgValues values) { params_.values = values; }
 

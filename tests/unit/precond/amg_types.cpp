@@ -177,8 +177,36 @@ TEST_P(AmgLevels, WideningMakesTheSameHierarchyInFp32) {
   EXPECT_NE(owner->view(), narrow);
   EXPECT_EQ(applied(*owner->view(), r), applied(*made(a, {.values = AmgValues::f32})->view(), r));
   EXPECT_TRUE(owner->widen(ctx(), of)) << "to FP64";
-  EXPECT_FALSE(owner->widen(ctx(), of)) << "there is nothing wider";
-  EXPECT_FALSE(made(a, {.values = AmgValues::f64})->widen(ctx(), of));
+  auto const wide = owner->view();
+  EXPECT_TRUE(owner->widen(ctx(), of)) << "by norms";
+  EXPECT_NE(owner->view(), wide);
+  EXPECT_FALSE(owner->widen(ctx(), of)) << "there is nothing safer";
+  owner->update(ctx(), system(a));
+  EXPECT_EQ(applied(*owner->view(), r), applied(*made(a, {.values = AmgValues::f64})->view(), r))
+      << "new values are estimated anew";
+}
+
+/// A bound of the spectrum that is none is replaced by one that is.
+TEST_P(AmgLevels, NormsBoundWhatWasTakenForTheLargestEigenvalue) {
+  Csr<double> const a = generate(Poisson7Params{.n = 9, .coefficient = Coefficient::random});
+  System const of = system(a);
+  for (AmgSmoother const smoother : {AmgSmoother::chebyshev, AmgSmoother::l1_jacobi}) {
+    auto const owner = made(a, {.smoother = smoother, .coarse_size = 30, .values = AmgValues::f64});
+    bool const raised = owner->widen(ctx(), of);
+    EXPECT_EQ(raised, smoother == AmgSmoother::chebyshev) << "that of l1_jacobi is 1 at the most";
+    AmgHierarchy const& levels = dynamic_cast<AmgCycle const&>(*owner->view()).hierarchy();
+    for (std::size_t l = 0; raised && !levels.is_coarsest(l); ++l) {
+      Csr<double> const A = to_host(ctx(), levels.matrix(l));
+      std::vector<double> const w = to_host(ctx(), levels.levels()[l].weights);
+      auto const W = Eigen::Map<Eigen::VectorXd const>(w.data(), A.rows);
+      Eigen::VectorXd const half = W.cwiseSqrt();
+      Dense const WA = W.asDiagonal() * dense(A),
+                  similar = half.asDiagonal() * dense(A) * half.asDiagonal();
+      double const bound = levels.levels()[l].lambda_max;
+      EXPECT_GE(bound, symmetric_eigenvalues(similar).maxCoeff()) << l;
+      EXPECT_NEAR(bound, WA.cwiseAbs().rowwise().sum().maxCoeff(), 1e-12);
+    }
+  }
 }
 
 TEST_P(AmgLevels, ScalesBringDiagonalsNearOne) {
