@@ -69,10 +69,12 @@ std::vector<std::vector<double>> vectors_of(NearNullspaceParams const& params,
 /// on a small grid, most of which is boundary, up to 0.3.
 constexpr double most_left = 0.5;
 
-void warn_of_wrong(Context& ctx, std::string const& which, double ratio, char const* done) {
+void warn_of_wrong(Context& ctx, std::string const& which, double ratio, bool keep,
+                   char const* hint = "") {
   ctx.log(Severity::warning,
           cat("amg: near_nullspace: A does not map ", which, " to nearly zero, ||A z||_1 is ",
-              ratio, " of || |A| |z| ||_1", done));
+              ratio, " of || |A| |z| ||_1; it is ",
+              keep ? "kept" : "left out, unless `keep` says otherwise", hint));
 }
 
 /// Columns as rows of (n x k).
@@ -94,12 +96,34 @@ std::vector<std::vector<double>> fit_ones(Context& ctx, CsrView<double> const& a
   std::vector<std::vector<double>> fit;
   for (std::size_t k = 0; k < all.size(); ++k) {
     bool const wrong = ratios[k] > most_left;
-    if (wrong)
-      warn_of_wrong(ctx, cat("vector ", k + 1), ratios[k],
-                    keep ? "; it is kept" : "; it is left out, unless `keep` says otherwise");
+    if (wrong) warn_of_wrong(ctx, cat("vector ", k + 1), ratios[k], keep);
     if (keep || !wrong) fit.push_back(std::move(all[k]));
   }
   return fit;
+}
+
+/// Leaves out the rigid body modes that A does not map to nearly zero, unless they are to be kept.
+/// Where none would be left nothing is changed, and false returned.
+bool leave_out_wrong(Context& ctx, NearNullspace& made, bool keep) {
+  std::vector<Index> fit;
+  for (Index c = 0; c < made.count; ++c) {
+    bool const wrong = made.ratios[std::size_t(c)] > most_left;
+    if (wrong)
+      warn_of_wrong(ctx, cat("rigid body mode ", c + 1), made.ratios[std::size_t(c)], keep,
+                    "; are the coordinates those of this matrix, in its order?");
+    if (keep || !wrong) fit.push_back(c);
+  }
+  std::size_t const all = static_cast<std::size_t>(made.count), left = fit.size();
+  if (left == 0 || left == all) return left > 0;
+  std::vector<double> const before = to_host(ctx, made.vectors);
+  std::vector<double> rows(before.size() / all * left), ratios;
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    rows[k] = before[k / left * all + std::size_t(fit[k % left])];
+  for (Index const c : fit) ratios.push_back(made.ratios[std::size_t(c)]);
+  made.vectors = to_space(ctx, rows.data(), rows.size());
+  made.count = static_cast<Index>(left);
+  made.ratios = std::move(ratios);
+  return true;
 }
 
 /// From their mean, and of size 1: translations and rotations are of one size, whatever the unit of
@@ -186,15 +210,15 @@ NearNullspace near_nullspace(Context& ctx, System const& system,
     double* const B = vectors(static_cast<Index>(given.size()));
     copy_bytes(ctx, B, ctx.space(), rows.data(), Space::host, made.vectors.bytes());
     made.given = true;
-  } else {
-    double* const B = vectors(made.block);
-    ctx.visit([&](auto& on) { translations(on, ctx.arena(), a.rows, made.block, B); });
   }
-  made.ratios = cancellation(ctx, a, made.vectors.data(), made.count);
-  for (std::size_t k = 0; solid && k < made.ratios.size(); ++k)
-    if (made.ratios[k] > most_left)
-      warn_of_wrong(ctx, cat("rigid body mode ", k + 1), made.ratios[k],
-                    "; are the coordinates those of this matrix, in its order?");
+  auto const judge = [&] { made.ratios = cancellation(ctx, a, made.vectors.data(), made.count); };
+  if (made.vectors.size() > 0) {
+    judge();
+    if (!solid || leave_out_wrong(ctx, made, params.keep)) return made;
+  }
+  double* const B = vectors(made.block);
+  ctx.visit([&](auto& on) { translations(on, ctx.arena(), a.rows, made.block, B); });
+  judge();
   return made;
 }
 

@@ -125,7 +125,8 @@ struct SymmetricProduct {
 };
 
 /// Of up to `most` columns z of B, from `first` on: sum_i |sum_j a_ij z_j| and, `most` places
-/// further, sum_i sum_j |a_ij z_j|, of n rows i, evenly spread.
+/// further, sum_i sum_j |a_ij z_j|, of n rows i, evenly spread. A row without couplings, of a
+/// Dirichlet condition that was kept, says nothing of z and is left out.
 struct Cancellation {
   static constexpr char const* name = "cancellation";
   static constexpr int most = 8;
@@ -141,13 +142,16 @@ struct Cancellation {
     std::int64_t const i = n == a.rows ? e : e * a.rows / n;
     Index const left = count - first, columns = left < most ? left : most;
     double row[most] = {}, size[most] = {};
+    bool coupled = false;
     for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
       double const* const z = B + std::int64_t{a.columns[k]} * count + first;
+      coupled = coupled || (a.columns[k] != i && a.values[k] != 0);
       for (Index c = 0; c < columns; ++c) {
         double const term = a.values[k] * z[c];
         row[c] += term, size[c] += magnitude(term);
       }
     }
+    if (!coupled) return;
     for (Index c = 0; c < columns; ++c) sum[c] += magnitude(row[c]), sum[most + c] += size[c];
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const {

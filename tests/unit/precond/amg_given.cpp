@@ -102,6 +102,48 @@ TEST_P(AmgGiven, VectorsThatAreNoneAreLeftOutAndNamed) {
   ctx().detach(&heard);
 }
 
+/// Coordinates of another matrix: the rotation, whose sign changes between all neighbours here.
+TEST_P(AmgGiven, RigidBodyModesThatAreNoneAreLeftOutAndNamed) {
+  HeardWarnings heard;
+  constexpr Index n = 8;
+  Csr<double> const a = generate(Poisson7Params{.n = n});
+  auto const points = std::make_shared<std::vector<double>>();
+  for (Index node = 0; node < a.rows / 2; ++node)
+    for (int c = 0; c < 2; ++c)
+      points->push_back((node / (n / 2) % n + node / (n * n / 2)) % 2 == 0 ? -1 : 1);
+  ctx().attach(&heard);
+  auto const two = made(a, {.near_nullspace = {.block = 2, .points = points}});
+  ASSERT_EQ(heard.texts.size(), 1u);
+  EXPECT_THAT(heard.texts[0],
+              testing::AllOf(HasSubstr("rigid body mode 3"), HasSubstr("left out"),
+                             HasSubstr("are the coordinates those of this matrix")));
+  EXPECT_EQ(hierarchy_of(*two).facts().near_nullspace.size(), 2u);
+  expect_alike(*two, *made(a, {.near_nullspace = {.block = 2}}), a.rows);
+  auto const three = made(a, {.near_nullspace = {.block = 2, .keep = true, .points = points}});
+  ctx().detach(&heard);
+  ASSERT_EQ(heard.texts.size(), 2u);
+  EXPECT_THAT(heard.texts[1], HasSubstr("it is kept"));
+  std::vector<double> const ratios = hierarchy_of(*three).facts().near_nullspace;
+  ASSERT_EQ(ratios.size(), 3u);
+  EXPECT_GT(ratios[2], 0.99);
+}
+
+/// Dirichlet rows that were kept map nothing to zero, and are none of A's business elsewhere.
+TEST_P(AmgGiven, RowsWithoutCouplingsSayNothingOfVectors) {
+  Csr<double> const a = generate(Poisson7Params{.n = 10});
+  Csr<double> more = a;
+  more.rows = more.cols = 3 * a.rows;
+  for (Index i = a.rows; i < more.rows; ++i) {
+    more.columns.push_back(i), more.values.push_back(7);
+    more.offsets.push_back(more.entries());
+  }
+  auto const ratio = [&](Csr<double> const& m) {
+    return near_nullspace(ctx(), system(m), {.block = 1}).ratios.at(0);
+  };
+  EXPECT_GT(ratio(a), 0);
+  EXPECT_NEAR(ratio(more), ratio(a), 1e-14);
+}
+
 TEST_P(AmgGiven, WhatCannotBeIsRefusedByName) {
   Csr<double> const a = generate(Poisson7Params{.n = 8});
   std::vector<double> const ones(a.rows, 1.0);
