@@ -67,7 +67,7 @@ void Classical::plan(Context& ctx, CsrView<double> const& a) {
   std::optional<sparse::Filter> strong;
   part(ctx, SetupPart::strength, [&] {
     keep_ = Array<std::uint8_t>(ctx.space(), static_cast<std::size_t>(a.entries));
-    ClassicalRows const rows{strength_, rule_.max_row_sum};
+    ClassicalRows const rows{strength_, rule_.max_row_sum, rule_.absolute};
     ctx.visit([&](auto& on) { mark_classical(on, ctx.arena(), a, rows, keep_.data()); });
     strong.emplace(ctx, a, keep_.data());
   });

@@ -5,8 +5,9 @@
 ///     o C o o C      C   coarse points: by PMIS, no two strongly coupled both ways
 ///     o o o C o      o   fine ones; one without a strong coupling to C has a row of zeros in P
 ///
-///     strong    i on j where -a_ij >= strength max_k -a_ik; no row whose sum exceeds max_row_sum
-///               a_ii is strong on any (Ruge and Stueben 1987, Algebraic multigrid)
+///     strong    i on j where -a_ij >= strength max_k -a_ik, or |a_ij| in its place (absolute); no
+///               row whose sum exceeds max_row_sum a_ii is strong on any (Ruge and Stueben 1987,
+///               Algebraic multigrid)
 ///     C         i joins where more rows are strong on it than on any that waits around it, a hash
 ///               between equal ones; what is strong on a member is F (De Sterck, Yang and Heys
 ///               2006, Reducing complexity in parallel algebraic multigrid preconditioners)
@@ -58,6 +59,7 @@ class Classical final : public AmgTransfer {
  public:
   struct Rule {
     double strength = 0.25;
+    bool absolute = false;
     double max_row_sum = 0.9;
     InterpolationRule interpolation;
     bool aggressive = false;
@@ -98,6 +100,7 @@ namespace tcsolve {
 /// What classical coarsening goes through in passes.
 struct ClassicalRows {
   double strength, max_row_sum;
+  bool absolute;
 };
 
 namespace host {

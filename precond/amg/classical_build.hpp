@@ -14,6 +14,8 @@ namespace tcsolve {
 struct MarkClassical {
   ClassicalRows rule;
   std::uint8_t* keep;
+  /// What makes a coupling strong.
+  TCSOLVE_HD double pull(double value) const { return rule.absolute ? magnitude(value) : -value; }
   TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t i) const {
     double most = 0, sum = 0, diagonal = 0;
     Offset const begin = a.offsets[i], end = a.offsets[i + 1];
@@ -21,13 +23,13 @@ struct MarkClassical {
       sum += a.values[k];
       if (a.columns[k] == i)
         diagonal = a.values[k];
-      else if (-a.values[k] > most)
-        most = -a.values[k];
+      else if (pull(a.values[k]) > most)
+        most = pull(a.values[k]);
     }
     bool const dominated = magnitude(sum) > rule.max_row_sum * magnitude(diagonal);
     for (Offset k = begin; k < end; ++k)
-      keep[k] = !dominated && a.columns[k] != i && a.values[k] < 0 &&
-                -a.values[k] >= rule.strength * most;
+      keep[k] = !dominated && a.columns[k] != i && pull(a.values[k]) > 0 &&
+                pull(a.values[k]) >= rule.strength * most;
   }
 };
 template <class On>

@@ -36,6 +36,7 @@ Aggregation::Rule rule_of(AmgParams const& params, Index block, Index vectors, d
 Classical::Rule rule_of(ClassicalParams const& params, std::size_t level,
                         std::shared_ptr<SetupClock> clock) {
   return {.strength = params.strength,
+          .absolute = params.absolute,
           .max_row_sum = params.max_row_sum,
           .interpolation = {.way_back = params.interpolation == AmgInterpolation::mm_ext_i,
                             .most = params.entries},

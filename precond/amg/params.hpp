@@ -52,6 +52,7 @@ constexpr auto names(AmgInterpolation) {
 /// Of classical coarsening (precond/amg/classical.hpp).
 struct ClassicalParams {
   double strength = 0.25;
+  bool absolute = false;
   double max_row_sum = 0.9;
   int entries = 4;
   AmgInterpolation interpolation = AmgInterpolation::mm_ext_i;
@@ -61,6 +62,8 @@ struct ClassicalParams {
     return std::tuple{
         field(&P::strength, "strength", between(0.0, 1.0),
               "a row is strongly coupled where -a_ij is at least this times its largest one"),
+        field(&P::absolute, "absolute",
+              "|a_ij| in the place of -a_ij: positive couplings may be strong, too"),
         field(&P::max_row_sum, "max_row_sum", at_least(0.0),
               "a row whose sum exceeds this times its diagonal entry is coupled to none"),
         field(&P::entries, "entries", between(1, 64),

@@ -189,6 +189,26 @@ TEST_P(AmgClassical, CoarsePointsAreIndependentAndNearToTheRest) {
   }
 }
 
+/// Couplings along x are positive: weak, but strong by their size.
+TEST_P(AmgClassical, PositiveCouplingsAreStrongByTheirSizeAlone) {
+  Csr<double> const a = generate(Poisson7Params{.n = 8});
+  Csr<double> flipped = a;
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      if (std::abs(a.columns[k] - i) == 1) flipped.values[k] = 1;
+  System const s = system(flipped), original = system(a);
+  for (bool const absolute : {false, true}) {
+    Classical const transfer(ctx(), s.matrix, {.absolute = absolute, .max_row_sum = 10}),
+        unlike(ctx(), original.matrix, {.max_row_sum = 10});
+    std::vector<std::uint8_t> strong(a.values.size());
+    copy_bytes(ctx(), strong.data(), Space::host, transfer.strong(), ctx().space(), strong.size());
+    for (Index i = 0; i < a.rows; ++i)
+      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+        ASSERT_EQ(strong[k] != 0, a.columns[k] != i && (absolute || flipped.values[k] < 0)) << i;
+    EXPECT_EQ(transfer.coarse_rows() == unlike.coarse_rows(), absolute);
+  }
+}
+
 TEST_P(AmgClassical, InterpolationIsItsFormula) {
   for (auto const& [name, a] : problems()) {
     SCOPED_TRACE(name);
