@@ -2,13 +2,64 @@
 /// What is set up of a list of recipes, and renewed.
 #include <tcsolve/api/recipe_run.hpp>
 
+#include <cmath>
 #include <utility>
 
 #include <tcsolve/comm/together.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/matrix/symmetry.hpp>
+#include <tcsolve/precond/hierarchy_facts.hpp>
 
 namespace tcsolve {
+namespace {
+
+/// The pair a_ij, a_ji that differs most, over sqrt(|a_ii a_jj|).
+struct WorstPair {
+  Index i = 0, j = 0;
+  double upper = 0, lower = 0, off = 0;
+};
+WorstPair worst_pair(CsrView<double> const& a) {
+  Csr<double> const mirrored = transpose(a);
+  CsrView<double> const t = mirrored.view();
+  WorstPair worst;
+  for (Index i = 0; i < a.rows; ++i) {
+    double const scale = row_scale(a, i);
+    Offset k = a.offsets[i], l = t.offsets[i];
+    Offset const k_end = a.offsets[i + 1], l_end = t.offsets[i + 1];
+    while (k < k_end || l < l_end) {
+      Index const j =
+          l == l_end || (k < k_end && a.columns[k] <= t.columns[l]) ? a.columns[k] : t.columns[l];
+      double const upper = k < k_end && a.columns[k] == j ? a.values[k++] : 0.0,
+                   lower = l < l_end && t.columns[l] == j ? t.values[l++] : 0.0;
+      if (j <= i || upper == lower) continue;
+      double const off = std::abs(upper - lower) / (scale * row_scale(a, j));
+      if (off > worst.off) worst = {i, j, upper, lower, off};
+    }
+  }
+  return worst;
+}
+
+/// M's set-up has looked whether A is symmetric, and says no where the method takes it to be.
+/// Halves that differ as single precision rounds them are left to the method.
+void require_symmetric(Context& ctx, Solver const& method, LinearOperator<double> const* M,
+                       RecipeSystem const& of) {
+  if (!method.needs().symmetric) return;
+  std::optional<HierarchyFacts> const facts = hierarchy_facts(M);
+  if (!facts || facts->symmetric) return;
+  constexpr double rounding = 1e-6;
+  WorstPair const w = with_host(ctx, of.system, worst_pair);
+  if (!(w.off > rounding)) return;
+  auto const given = [&](Index row) {
+    return (of.framing.order ? of.framing.order->old_numbers()[std::size_t(row)] : row) + 1;
+  };
+  Index const i = given(w.i), j = given(w.j);
+  throw SetupError(cat("'solver.type' is ", method.name(), ", which takes A to be symmetric, and ",
+                       "row ", i, " has ", w.upper, " in column ", j, " where row ", j, " has ",
+                       w.lower, " in column ", i, "; take `solver: bicgstab` or gmres"));
+}
+
+}  // namespace
 
 void RecipeRun::clear() {
   ready_ = false;
@@ -141,6 +192,7 @@ auto RecipeRun::preconditioner_of(Recipe const& recipe) -> Made {
 
 /// With A, or, for products with A^T that a format has not, with the matrix as it is.
 void RecipeRun::set_up_method(Solver& method, Recipe const& recipe) const {
+  if (work_.made.owner) require_symmetric(ctx_, method, work_.made.M.get(), of_);
   OperatorPtr<double> const &A = of_.system.A, &M = work_.made.M;
   bool const has_transpose = A->traits().transpose && of_.A_true->traits().transpose;
   if (!recipe.least_squares || has_transpose) return method.setup(ctx_, A, M, of_.A_true);

@@ -26,6 +26,7 @@ struct HierarchyFacts {
   double grid_complexity = 1;      ///< rows of all levels over those of the first
   double operator_complexity = 1;  ///< entries, likewise
   Index unknowns = 1;              ///< of a node, rows that follow each other
+  bool symmetric = true;           ///< A is, up to rounding, as the set-up has found
   /// ||A z||_1 / || |A| |z| ||_1 of each vector z that the coarse levels represent.
   std::vector<double> near_nullspace;
   std::vector<std::pair<std::string, double>> seconds;  ///< of the set-up by parts

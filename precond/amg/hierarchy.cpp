@@ -376,6 +376,7 @@ HierarchyFacts AmgHierarchy::facts() const {
   facts.grid_complexity = grid_complexity();
   facts.operator_complexity = operator_complexity();
   facts.unknowns = block_;
+  facts.symmetric = symmetric_;
   facts.near_nullspace = ratios_;
   for (auto const& [part, what] : names(SetupPart{}))
     facts.seconds.emplace_back(what, clock_->seconds(part));

@@ -4,8 +4,9 @@
 #include <tcsolve/api/linear_solver.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
+#include "tests/support/backend.hpp"
 #include "tests/support/each_backend.hpp"
 #include "tests/support/heard_warnings.hpp"
 
@@ -33,6 +34,43 @@ TCSOLVE_ON_EACH_BACKEND(AmgSolvesGeneral);
 
 Csr<double> convection(Index n, double velocity = 1) {
   return generate(ConvdiffParams{.n = n, .velocity = velocity});
+}
+
+/// cg and minres would go on with recurrences that hold for symmetric A alone.
+TEST_P(AmgSolvesGeneral, AMethodForSymmetricMatricesIsRefusedByRowAndKey) {
+  Csr<double> const a = convection(12);
+  for (std::string const method : {"cg", "minres"})
+    for (std::string const order : {"none", "rcm"}) {
+      SCOPED_TRACE(method + ", " + order);
+      std::string const text = message_of<SetupError>([&] {
+        LinearSolver::from_yaml(ctx(), a.view(),
+                                cat("operator: {reorder: ", order, "}\nsolver: {type: ", method,
+                                    "}\npreconditioner: {type: amg}\n"));
+      });
+      int row = 0, column = 0, again = 0;
+      double upper = 0, lower = 0;
+      std::size_t const at = text.find("row ");
+      EXPECT_THAT(text, testing::HasSubstr("'solver.type' is " + method));
+      ASSERT_NE(at, std::string::npos) << text;
+      ASSERT_EQ(std::sscanf(text.c_str() + at, "row %d has %lf in column %d where row %d has %lf",
+                            &row, &upper, &column, &again, &lower),
+                5)
+          << text;
+      EXPECT_EQ(column, again);
+      auto const entry = [&](int i, int j) {
+        for (Offset k = a.offsets[i - 1]; k < a.offsets[i]; ++k)
+          if (a.columns[k] == j - 1) return a.values[k];
+        return 0.0;
+      };
+      EXPECT_NEAR(entry(row, column), upper, 1e-4 * std::abs(upper));
+      EXPECT_NEAR(entry(column, row), lower, 1e-4 * std::abs(lower));
+    }
+  // Halves that single precision has rounded apart.
+  Csr<double> rounded = generate(Poisson7Params{.n = 12, .coefficient = Coefficient::random});
+  for (Index i = 0; i < rounded.rows; ++i)
+    for (Offset k = rounded.offsets[i]; k < rounded.offsets[i + 1]; ++k)
+      if (rounded.columns[k] > i) rounded.values[k] = float(rounded.values[k]);
+  EXPECT_GT(iterations(rounded, "cg", ""), 0);
 }
 
 TEST_P(AmgSolvesGeneral, ConvectionAndDiffusion) {
