@@ -72,7 +72,8 @@ TCSOLVE_ON_EACH_BACKEND(Renewals);
 constexpr Index n = 120;
 
 TEST_P(Renewals, GoByTheOption) {
-  for (std::string const type : {"jacobi", "ic", "ilu", "block_jacobi", "direct", "auto"})
+  for (std::string const type :
+       {"jacobi", "ic", "ilu", "block_jacobi", "direct", "amg, coarse_size: 20", "auto"})
     for (std::string const renew : {"always", "never"}) {
       SCOPED_TRACE(type + ", " + renew);
       LinearSolver solver = solver_of(
@@ -135,7 +136,8 @@ TEST_P(Renewals, ThatFailKeepTheOldOne) {
   }
   Column const b = random_column(n, 1);
   for (std::string const renew : {"never", "auto"})
-    for (std::string const type : {"jacobi", "ic", "fsai", "block_jacobi", "direct", "ilu"}) {
+    for (std::string const type :
+         {"jacobi", "ic", "fsai", "block_jacobi", "direct", "ilu", "amg, coarse_size: 20"}) {
       SCOPED_TRACE(type + ", " + renew);
       LinearSolver solver = solver_of(cat("solver: {type: gmres, max_iters: 100}\n"
                                           "preconditioner: {type: ",
