@@ -209,6 +209,29 @@ TEST_P(AmgLevels, NormsBoundWhatWasTakenForTheLargestEigenvalue) {
   }
 }
 
+TEST_P(AmgLevels, TwentySetUpsHaveTheSameBits) {
+  AmgParams const classical{.coarsening = AmgCoarsening::classical, .coarse_size = 30},
+      learning{.near_nullspace = {.learn = 2}, .coarse_size = 30};
+  Csr<double> const grid = generate(Poisson7Params{.n = 16, .coefficient = Coefficient::random}),
+                    solid = generate(ElasticityParams{.n = 7, .coefficient = Coefficient::random}),
+                    skew = generate(ConvdiffParams{.n = 12});
+  struct Case {
+    std::string name;
+    Csr<double> const& a;
+    AmgParams params;
+  };
+  for (Case c : {Case{"grid", grid, {.coarse_size = 30}}, Case{"classical", grid, classical},
+                 Case{"solid", solid, learning}, Case{"convection", skew, {.coarse_size = 30}}})
+    for (AmgValues const values : {AmgValues::f64, AmgValues::f16}) {
+      SCOPED_TRACE(cat(c.name, ", ", int(values)));
+      c.params.values = values;
+      std::vector<double> const r = random_values(c.a.rows, 3);
+      std::vector<double> const wanted = applied(*made(c.a, c.params)->view(), r);
+      for (int again = 1; again < 20; ++again)
+        ASSERT_EQ(applied(*made(c.a, c.params)->view(), r), wanted) << again;
+    }
+}
+
 TEST_P(AmgLevels, ScalesBringDiagonalsNearOne) {
   Csr<double> a = generate(Poisson7Params{.n = 5, .coefficient = Coefficient::random});
   // d A d with d over twenty decades, and a row of zeros.

@@ -122,18 +122,23 @@ TEST(PreconditionerMemory, IsRefusedByName) {
   Context ctx(Backend::host, {.threads = 1});
   auto const A = std::make_shared<CsrOperator<double>>(ctx, generate(Poisson27Params{.n = 16}));
   System const system{A->view(), A};
-  auto const factory = factory_of("{type: ilu, level: 2}");
-  MemoryNeed const all = factory->memory(ctx, system);
-  double const need = all.held() + all.passing;
-  Limits const limits;
-  faults::limit_available_memory(static_cast<std::int64_t>(0.9 * need / 0.8));
-  std::int64_t const allocations = memory_counters().allocations;
-  std::string const text =
-      message_of<MemoryError>([&] { build_within_memory(ctx, *factory, system, "ilu"); });
-  EXPECT_EQ(memory_counters().allocations, allocations) << "before any of it is made";
-  faults::limit_available_memory(static_cast<std::int64_t>(1.1 * need / 0.8));
-  EXPECT_NE(build_within_memory(ctx, *factory, system, "ilu"), nullptr);
-  EXPECT_THAT(text, HasSubstr("the preconditioner 'ilu' needs about"));
+  for (std::string const type : {"ilu", "amg"}) {
+    SCOPED_TRACE(type);
+    auto const factory = factory_of(cat("{type: ", type, type == "ilu" ? ", level: 2}" : "}"));
+    MemoryNeed const all = factory->memory(ctx, system);
+    double const need = all.held() + all.passing;
+    Limits const limits;
+    faults::limit_available_memory(static_cast<std::int64_t>(0.9 * need / 0.8));
+    MemoryCounters const before = memory_counters();
+    std::string const text =
+        message_of<MemoryError>([&] { build_within_memory(ctx, *factory, system, type); });
+    EXPECT_EQ(memory_counters().live(), before.live());
+    if (type == "ilu")
+      EXPECT_EQ(memory_counters().allocations, before.allocations) << "before any of it is made";
+    faults::limit_available_memory(static_cast<std::int64_t>(1.1 * need / 0.8));
+    EXPECT_NE(build_within_memory(ctx, *factory, system, type), nullptr);
+    EXPECT_THAT(text, HasSubstr(cat("the preconditioner '", type, "' needs about")));
+  }
 }
 
 TEST(FillCounts, AreThoseOfTheFactors) {
