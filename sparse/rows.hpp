@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// What the rows of a CSR matrix say, in the Context's space, as vectors of the matrix' type T
-/// (double or float):
+/// (double or float), and rows of a residual:
 ///
 ///     row_sums            y_i = sum_j a_ij
 ///     absolute_row_sums   y_i = sum_j |a_ij|
@@ -12,6 +12,8 @@
 /// elsewhere. Cost: one pass over the matrix; of diagonal() a search in each row. A row is one
 /// thread's.
 #pragma once
+
+#include <span>
 
 #include <tcsolve/matrix/transfer.hpp>
 
@@ -30,16 +32,34 @@ enum class Sizes { with_sign, absolute };
 }  // namespace tcsolve::sparse
 
 namespace tcsolve {
+
+/// r_i = b_i - sum_j a_ij x_j for i in `rows`, no other: what r = b - A x becomes where values of
+/// A, or of b, have changed in these rows. `rows` are on the host, in any order, one perhaps
+/// several times; the rest lies where the Context computes. Sums are taken in FP64 by ascending
+/// column, and rounded to T once. Returns how many rows there are. (Where elements of x have
+/// changed instead: sparse/spmspv.hpp.)
+///
+///   throws ShapeError where extents or spaces differ, or a row is outside [0, rows of A)
+///   cost   the entries of these rows, a row one thread's; a copy of `rows`
+template <class S, class T>
+Index update_residual(Context&, CsrView<S> const& a, std::span<Index const> rows, In<T> b, In<T> x,
+                      Out<T> r);
+
 namespace host {
 template <class T>
 void sum_rows(Host&, Arena&, CsrView<T> const& a, sparse::Sizes, T* y);
 template <class T>
 void take_diagonal(Host&, Arena&, CsrView<T> const& a, T* y);
+template <class S, class T>
+void residual_of_rows(Host&, Arena&, CsrView<S> const& a, In<Index> rows, In<T> b, In<T> x, Out<T>);
 }  // namespace host
 namespace cuda {
 template <class T>
 void sum_rows(Device&, Arena&, CsrView<T> const& a, sparse::Sizes, T* y);
 template <class T>
 void take_diagonal(Device&, Arena&, CsrView<T> const& a, T* y);
+template <class S, class T>
+void residual_of_rows(Device&, Arena&, CsrView<S> const& a, In<Index> rows, In<T> b, In<T> x,
+                      Out<T> r);
 }  // namespace cuda
 }  // namespace tcsolve

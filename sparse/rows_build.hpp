@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tcsolve/kernels/convert.hpp>
+#include <tcsolve/kernels/vector_ops.hpp>
 #include <tcsolve/sparse/pattern_build.hpp>
 #include <tcsolve/sparse/rows.hpp>
 
@@ -49,6 +50,25 @@ struct TakeDiagonal {
 template <class On, class T>
 void take_diagonal(On& on, CsrView<T> const& a, T* y) {
   on.each(a.rows, TakeDiagonal<T>{a, y});
+}
+
+template <class S, class T>
+struct ResidualOfRow {
+  CsrView<S> a;
+  Index const* rows;
+  Elements<T const> b, x;
+  Elements<T> r;
+  TCSOLVE_HD void operator()(std::int64_t k) const {
+    Index const i = rows[k];
+    double left = double(b[i]);
+    for (Offset e = a.offsets[i], end = a.offsets[i + 1]; e < end; ++e)
+      left -= double(a.values[e]) * double(x[a.columns[e]]);
+    r[i] = static_cast<T>(left);
+  }
+};
+template <class On, class S, class T>
+void residual_of_rows(On& on, CsrView<S> const& a, In<Index> rows, In<T> b, In<T> x, Out<T> r) {
+  on.each(rows.rows, ResidualOfRow<S, T>{a, rows.data, b, x, r});
 }
 
 }  // namespace tcsolve::sparse

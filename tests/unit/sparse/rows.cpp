@@ -153,5 +153,40 @@ TYPED_TEST(SparseRows, ARowWithoutDiagonalIsNotLumped) {
   EXPECT_EQ(sparse::Filter(this->ctx(), A.view(), keep.data()).pattern().entries, 3);
 }
 
+/// Whole numbers, so that sums are exact; other rows are not looked at.
+TYPED_TEST(SparseRows, ResidualsFollowNewValues) {
+  using T = typename TestFixture::T;
+  Csr<double> const a = generate(Poisson7Params{.n = 8});
+  auto const n = static_cast<std::size_t>(a.rows);
+  std::vector<T> b(n), x(n), wanted(n, T(7));
+  for (Index i = 0; i < a.rows; ++i) b[i] = T(i % 13), x[i] = T(i % 5 - 2);
+  Csr<float> changed = as<float>(a);
+  std::vector<Index> const rows{300, 0, 511, 300};
+  for (Index const i : rows) {
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) changed.values[k] = float(k % 9);
+    wanted[i] = b[i];
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      wanted[i] -= T(changed.values[k]) * x[a.columns[k]];
+  }
+  CsrStorage<float> const there(this->ctx(), changed);
+  There<T> B(this->ctx(), b), X(this->ctx(), x), r(this->ctx(), std::vector<T>(n, T(7)));
+  auto const updated = [&](std::vector<Index> const& of, There<T>& to) {
+    return update_residual<float, T>(this->ctx(), there.view(), of, B.in(), X.in(), to.view());
+  };
+  EXPECT_EQ(updated(rows, r), 3);
+  EXPECT_EQ(r.all(), wanted);
+  EXPECT_EQ(updated({}, r), 0);
+  EXPECT_EQ(r.all(), wanted);
+  auto const refused = [&](std::vector<Index> const& of, There<T>& to, std::string const& says) {
+    std::string const text = message_of<ShapeError>([&] { updated(of, to); });
+    EXPECT_NE(text.find(says), std::string::npos) << text;
+  };
+  There<T> longer(this->ctx(), std::vector<T>(n + 1));
+  refused({3, -1}, r, "row -1 is outside [0, 512)");
+  refused({3, 512}, r, "row 512 is outside [0, 512)");
+  refused(rows, longer, "r 513 x 1");
+  EXPECT_EQ(r.all(), wanted) << "nothing is touched";
+}
+
 }  // namespace
 }  // namespace tcsolve::test
