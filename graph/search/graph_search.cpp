@@ -56,6 +56,20 @@ double predicted_bytes(PatternView const& a, Along along) {
   return 24.0 * a.rows + (along == Along::rows ? 4.0 : 8.0) * static_cast<double>(a.entries);
 }
 
+/// At most, of the tiles of bits of so many edges: each lies in a list, or in a tile with `least`
+/// or more.
+template <class W>
+double bytes_of_tiles(Offset edges, Index least) {
+  constexpr double tile = BitTiles<W>::side * sizeof(W) + 2 * sizeof(Index);
+  return static_cast<double>(edges) * std::max<double>(sizeof(Index), tile / least);
+}
+
+void require_memory(Context const& ctx, double bytes) {
+  if (bytes > static_cast<double>(ctx.available_memory()))
+    throw MemoryError(cat("graph search: ", bytes, " bytes are needed, ", ctx.available_memory(),
+                          " are available; search without bits, or a part of the graph"));
+}
+
 Offset longest_row(Context& ctx, PatternView const& a, Space) {
   return ctx.visit([&](auto& on) { return search_patterns(on, ctx.arena(), a, false).longest; });
 }
@@ -68,6 +82,8 @@ void GraphSearch::State::make_tiles(Context& ctx) {
   auto const n = static_cast<std::size_t>(out.rows);
   constexpr Index side = BitTiles<W>::side;
   Index const least = options.tile_edges < 0 ? side : std::max<Index>(options.tile_edges, 1);
+  require_memory(ctx,
+                 bytes_of_tiles<W>(out.entries + (patterns.symmetric ? 0 : in.entries), least));
   auto const build = [&](PatternView const& p) {
     return ctx.visit([&](auto& on) { return build_bit_tiles<W>(on, ctx.arena(), p, least); });
   };
@@ -94,10 +110,7 @@ GraphSearch::GraphSearch(Context& ctx, PatternView const& a, Space space,
                          "; a graph has as many rows as columns"));
   if (options.tile != 0 && options.tile != 32 && options.tile != 64)
     throw ShapeError(cat("graph search: tiles of ", options.tile, "; there are 32 and 64, or 0"));
-  double const bytes = predicted_bytes(a, options.along);
-  if (bytes > static_cast<double>(ctx.available_memory()))
-    throw MemoryError(cat("graph search: ", bytes, " bytes are needed, ", ctx.available_memory(),
-                          " are available; search without bits, or a part of the graph"));
+  require_memory(ctx, predicted_bytes(a, options.along));
   State& s = *state_;
   s.a = a, s.space = space, s.options = options;
   bool const both = options.along == Along::both;

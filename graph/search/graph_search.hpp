@@ -44,8 +44,8 @@ class GraphSearch {
  public:
   /// Borrows the pattern of a square matrix in the Context's space, for as long as it is searched.
   ///
-  ///   throws ShapeError unless A is square and there; MemoryError, before anything is taken, where
-  ///          its memory will not do
+  ///   throws ShapeError unless A is square and there; MemoryError where memory will not do for
+  ///          what it holds, or for the most that its tiles may take, before these are taken
   ///   cost   a look at every entry, or two where tiles are made; along columns a transpose, along
   ///          both A + A^T
   ///   bytes  24 a vertex; a tile of bits 260 or 516; with edges back or both, 4 an entry

@@ -4,13 +4,17 @@
 #include <tcsolve/graph/search/graph_search.hpp>
 
 #include <tcsolve/core/faults.hpp>
+#include <tcsolve/io/files/matrix_market.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <numeric>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "tests/support/backend.hpp"
 #include "tests/support/matrices.hpp"
@@ -131,30 +135,121 @@ TYPED_TEST(GraphSearchOn, TwentyRunsAreTheSame) {
   Csr<double> const a = generate(RmatParams{12, 8, Coefficient::random});
   CsrStorage<double> const there(this->ctx(), a);
   GraphSearch search(this->ctx(), there.view(), {.along = Along::both});
-  search.run(this->ctx(), {.sources = {3}});
-  BreadthFirst const first = search.on_host(this->ctx());
-  for (int run = 0; run < 20; ++run) {
-    search.run(this->ctx(), {.sources = {3}});
-    expect_equal(search.on_host(this->ctx()), first);
+  BreadthFirst const first = breadth_first(a, {.sources = {3}, .along = Along::both});
+  for (SearchStep const step : all_steps)
+    for (int run = 0; run < 20; ++run) {
+      SCOPED_TRACE(cat("step ", int(step), ", run ", run));
+      search.run(this->ctx(), {.sources = {3}}, {.step = step});
+      expect_equal(search.on_host(this->ctx()), first);
+    }
+}
+
+/// Every square one in the folder that TCSOLVE_MATRICES names; the small ones in every way.
+TYPED_TEST(GraphSearchOn, RealMatricesAsTheQueueDoes) {
+  char const* const folder = std::getenv("TCSOLVE_MATRICES");
+  if (folder == nullptr) GTEST_SKIP() << "TCSOLVE_MATRICES is unset";
+  int seen = 0;
+  for (auto const& file : std::filesystem::directory_iterator(folder)) {
+    if (!file.path().string().ends_with(".mtx.xz")) continue;
+    SCOPED_TRACE(file.path().filename().string());
+    Csr<double> a;
+    try {
+      a = read_matrix_market(file.path());
+    } catch (MatrixError const&) { continue; }  // one that is complex
+    if (a.rows != a.cols) continue;
+    ++seen;
+    CsrStorage<double> const there(this->ctx(), a);
+    for (Along const along : {Along::rows, Along::both}) {
+      GraphSearch search(this->ctx(), there.view(), {.along = along});
+      SearchRequest const request{.sources = {a.rows / 3}, .along = along};
+      BreadthFirst const wanted = breadth_first(a, request);
+      for (SearchStep const step : all_steps) {
+        if (a.rows > 20'000 && step != SearchStep::automatic && step != SearchStep::queue) continue;
+        SCOPED_TRACE(cat("along ", int(along), ", step ", int(step)));
+        search.run(this->ctx(), request, {.step = step});
+        expect_equal(search.on_host(this->ctx()), wanted);
+      }
+    }
   }
+  EXPECT_GT(seen, 0) << "no matrix in " << folder;
+}
+
+Csr<double> path(Index n) {
+  Csr<double> a;
+  a.rows = a.cols = n;
+  for (Index i = 0; i < n; ++i) {
+    if (i + 1 < n) a.columns.push_back(i + 1), a.values.push_back(1);
+    a.offsets.push_back(a.entries());
+  }
+  return a;
 }
 
 /// More levels than one run of the kernel has, and the last of them found.
 TYPED_TEST(GraphSearchOn, ALongPathEnds) {
-  Csr<double> a;
-  a.rows = a.cols = 100'000;
-  for (Index i = 0; i < a.rows; ++i) {
-    if (i + 1 < a.rows) a.columns.push_back(i + 1), a.values.push_back(1);
-    a.offsets.push_back(a.entries());
-  }
+  Csr<double> const a = path(1'000'000);
   CsrStorage<double> const there(this->ctx(), a);
   GraphSearch search(this->ctx(), there.view(), {.bits = false});
-  EXPECT_EQ(search.run(this->ctx(), {.sources = {0}}).sizes.size(), 100'000u);
+  EXPECT_EQ(search.run(this->ctx(), {.sources = {0}}).sizes.size(), 1'000'000u);
   BreadthFirst const found = search.on_host(this->ctx());
   EXPECT_EQ(found.level.back(), a.rows - 1);
   EXPECT_EQ(found.parent.back(), a.rows - 2);
-  this->ctx().cancel();
-  EXPECT_THROW(search.run(this->ctx(), {.sources = {0}}), Cancelled);
+}
+
+/// Cancels, or lets the deadline pass, when a search asks for the third time.
+struct AtTheThird : CheckListener {
+  explicit AtTheThird(Context& ctx) : ctx(ctx) { ctx.listen_to_checks(this); }
+  ~AtTheThird() override { ctx.listen_to_checks(nullptr); }
+  void on_check() noexcept override {
+    if (++checks != 3) return;
+    if (until == Deadline::max()) ctx.cancel();
+    std::this_thread::sleep_until(until == Deadline::max() ? Deadline::clock::now() : until);
+  }
+  Context& ctx;
+  Deadline until = Deadline::max();
+  int checks = 0;
+};
+
+TYPED_TEST(GraphSearchOn, EndsWhileItIsAtWork) {
+  Csr<double> const a = path(20'000);  // 20 times what a search does without asking
+  CsrStorage<double> const there(this->ctx(), a);
+  GraphSearch search(this->ctx(), there.view(), {.bits = false});
+  auto const run = [&] { search.run(this->ctx(), {.sources = {0}}); };
+  {
+    AtTheThird listener(this->ctx());
+    EXPECT_THROW(run(), Cancelled);
+    EXPECT_EQ(listener.checks, 3);
+  }
+  EXPECT_THROW(run(), Cancelled) << "it stands";
+  this->ctx().clear_cancel();
+  {
+    AtTheThird listener(this->ctx());
+    listener.until = Deadline::clock::now() + std::chrono::milliseconds(200);
+    EXPECT_THROW(this->ctx().setting_up(listener.until, run), OutOfTime);
+    EXPECT_EQ(listener.checks, 3);
+  }
+  run();
+  expect_equal(search.on_host(this->ctx()), breadth_first(a, {.sources = {0}}));
+}
+
+/// Told before it is taken: of vectors and patterns, then of the tiles.
+TYPED_TEST(GraphSearchOn, NeedsMemory) {
+  struct Limit {
+    explicit Limit(std::int64_t bytes) { faults::limit_available_memory(bytes); }
+    ~Limit() { faults::limit_available_memory(-1); }
+  };
+  Csr<double> const a = generate(Poisson27Params{.n = 20});
+  CsrStorage<double> const there(this->ctx(), a);
+  auto const says = [&](std::int64_t bytes) {
+    return message_of<MemoryError>([&] {
+      Limit const limit(bytes);
+      GraphSearch(this->ctx(), there.view(), {.tile = 64});
+    });
+  };
+  std::int64_t const vectors = 24 * a.rows + 4 * a.entries();
+  EXPECT_NE(says(vectors - 1).find("search without bits"), std::string::npos);
+  EXPECT_NE(says(vectors + 1).find("search without bits"), std::string::npos);
+  Limit const limit(vectors + 1);
+  EXPECT_NO_THROW(GraphSearch(this->ctx(), there.view(), {.tile = 64, .bits = false}));
 }
 
 /// A kernel a step where no cooperative one can run: the same.
