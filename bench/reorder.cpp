@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// bench_reorder [REPETITIONS = 11]: what an order costs on a device and what it gains, for meshes
-/// that were renumbered at random. Every order and every reordered matrix is compared with that of
-/// the serial code on the host, which is timed once beside it.
+/// bench_reorder [REPETITIONS = 11] [graphs]: what an order costs on a device and what it gains,
+/// for meshes that were renumbered at random. Every order and every reordered matrix is compared
+/// with that of the serial code on the host, which is timed once beside it.
 ///
 ///   order     reverse Cuthill-McKee of the matrix in device memory, to a Permutation on the host;
 ///             its searches and its numbers as one kernel each, or with kernels for every level
@@ -10,6 +10,12 @@
 ///   product   y = A x repeated, median us: the matrix as given, and P A P^T
 ///
 /// An order is paid for after (order + permute) / (product before - product after) products.
+///
+/// graphs: instead, what else goes through a graph, and where its limits are:
+///
+///   components  connected components, to the numbers on the host;  colours  of the host alone
+///   order       of long strips and of meshes with a hub, by levels without a limit; `taken` where
+///               the limits of reverse_cuthill_mckee() send them
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -20,9 +26,11 @@
 #include <vector>
 
 #include <tcsolve/formats/choose/planner.hpp>
+#include <tcsolve/graph/reorder/colouring.hpp>
 #include <tcsolve/graph/reorder/cuthill_mckee.hpp>
 #include <tcsolve/graph/reorder/locality.hpp>
 #include <tcsolve/graph/reorder/renumber.hpp>
+#include <tcsolve/graph/search/graph_search.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 
 #include "measure.hpp"
@@ -122,6 +130,89 @@ void measure(Context& ctx, std::string const& name, Csr<double> const& a, int re
   }
 }
 
+void measure_graph(Context& ctx, std::string const& name, Csr<double> const& a, int repetitions) {
+  CsrStorage<double> const there(ctx, a.view());
+  Components wanted;
+  Colouring colours;
+  double const host = milliseconds([&] { wanted = connected_components(adjacency(a)); });
+  Components const got = connected_components(ctx, there.view());
+  if (got.of != wanted.of || got.sizes != wanted.sizes) {
+    std::cout << name << ": NOT the components of the host" << std::endl;
+    std::exit(1);
+  }
+  double const device =
+      timed(ctx, repetitions, [&] { connected_components(ctx, there.view()); }).median;
+  double const host_colours = milliseconds([&] { colours = colouring(adjacency(a)); });
+  double const graph = milliseconds([&] { adjacency(a); });
+  std::cout << name << " | " << a.rows << " | " << a.entries() << " | " << wanted.count() << " | "
+            << device << " | " << host << " | " << colours.colours << " | " << host_colours << " | "
+            << graph << std::endl;
+}
+
+/// A grid of `width` x `length` points, or with a hub: vertex 0 has edges to every `apart`th.
+Csr<double> strip(Index width, Index length, Index apart) {
+  Index const n = width * length;
+  std::vector<std::vector<Index>> rows(static_cast<std::size_t>(n));
+  auto const join = [&](Index i, Index j) { rows[i].push_back(j), rows[j].push_back(i); };
+  for (Index i = 0; i < n; ++i) {
+    rows[i].push_back(i);
+    if (i % width + 1 < width) join(i, i + 1);
+    if (i + width < n) join(i, i + width);
+    if (apart > 0 && i > 0 && i % apart == 0) join(0, i);
+  }
+  Csr<double> a;
+  a.rows = a.cols = n;
+  for (auto& row : rows) {
+    std::ranges::sort(row);
+    row.erase(std::unique(row.begin(), row.end()), row.end());
+    a.columns.insert(a.columns.end(), row.begin(), row.end());
+    a.offsets.push_back(static_cast<Offset>(a.columns.size()));
+  }
+  a.values.assign(a.columns.size(), 1.0);
+  return a;
+}
+
+void measure_limits(Context& ctx, std::string const& name, Csr<double> const& a, int repetitions) {
+  CsrStorage<double> const there(ctx, a.view());
+  Permutation serial;
+  double const host = milliseconds([&] { serial = reverse_cuthill_mckee(Pattern(a)); });
+  std::cout << name << " | " << a.rows << " | " << a.entries();
+  for (bool const one_kernel : {true, false}) {
+    std::vector<Index> old_numbers(static_cast<std::size_t>(a.rows));
+    auto const order = [&] {
+      Arena arena(ctx.space());
+      cuthill_mckee(*ctx.device(), arena, PatternView(there.view()), {.one_kernel = one_kernel},
+                    old_numbers.data());
+    };
+    order();
+    if (Permutation(old_numbers) != serial) {
+      std::cout << name << ": NOT the order of the host" << std::endl;
+      std::exit(1);
+    }
+    std::cout << " | " << timed(ctx, repetitions, order).median;
+  }
+  double const taken =
+      timed(ctx, repetitions, [&] { reverse_cuthill_mckee(ctx, there.view()); }).median;
+  std::cout << " | " << taken << " | " << host << std::endl;
+}
+
+void measure_graphs(Context& ctx, int repetitions) {
+  constexpr auto random = Coefficient::random;
+  std::cout << "matrix | rows | entries | components | ms | ms on the host | colours | ms on the "
+               "host | ms of its graph\n---|---|---|---|---|---|---|---|---\n";
+  measure_graph(ctx, "27-point 64^3", generate(Poisson27Params{64, random}), repetitions);
+  measure_graph(ctx, "7-point 96^3", generate(Poisson7Params{96, random}), repetitions);
+  measure_graph(ctx, "elasticity 32^3", generate(ElasticityParams{32, random}), repetitions);
+  measure_graph(ctx, "rmat 18, 8", generate(RmatParams{18, 8, random}), repetitions);
+  std::cout << "matrix | rows | entries | ms by levels | a kernel a level | ms taken | ms on the "
+               "host\n---|---|---|---|---|---|---\n";
+  for (Index const width : {16, 64, 256})
+    measure_limits(ctx, cat("strip ", width, " wide"), strip(width, (1 << 18) / width, 0),
+                   repetitions);
+  for (Index const apart : {100, 20, 5})
+    measure_limits(ctx, cat("hub, every ", apart, "th"), strip(512, 512, apart), repetitions);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -135,6 +226,10 @@ int main(int argc, char** argv) {
   Context ctx(Backend::cuda);
   bench::print_device(ctx, repetitions);
   std::cout.precision(4);
+  if (argc > 2 && std::string(argv[2]) == "graphs") {
+    measure_graphs(ctx, repetitions);
+    return 0;
+  }
   constexpr auto random = Coefficient::random;
   constexpr auto lost = Renumber::random;
   measure(ctx, "27-point 48^3", generate(Poisson27Params{48, random, lost}), repetitions);
