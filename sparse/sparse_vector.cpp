@@ -58,9 +58,10 @@ SparseVector<T> SparseVector<T>::from_sorted(Context& ctx, Index rows, Index con
   require_side(side);
   if (rows < 0) throw ShapeError(cat("sparse vector: ", rows, " elements"));
   Context::Entry const entry(ctx);
-  return SparseVector(ctx.visit([&](auto& on) {
+  auto arrays = ctx.visit([&](auto& on) {
     return sparse_from_sorted(on, ctx.arena(), rows, side, indices, values, count);
-  }));
+  });
+  return SparseVector(std::move(arrays), count);
 }
 
 template <class T>
@@ -84,7 +85,8 @@ SparseVector<T> SparseVector<T>::from_bits(Context& ctx, Index rows, std::uint64
 template <class T>
 Index SparseVector<T>::entries(Context& ctx) const {
   Context::Entry const entry(ctx);
-  return ctx.visit([&](auto& on) { return count_entries(on, ctx.arena(), view()); });
+  counted_ = ctx.visit([&](auto& on) { return count_entries(on, ctx.arena(), view()); });
+  return counted_;
 }
 
 template <class T>

@@ -66,7 +66,8 @@ class SparseVector {
  public:
   /// No entry. Throws ShapeError for a side other than 16, 32 and 64.
   SparseVector(Context&, Index rows, int side = 16);
-  explicit SparseVector(SparseVectorArrays<T> arrays) : arrays_(std::move(arrays)) {}
+  explicit SparseVector(SparseVectorArrays<T> arrays, Index counted = -1)
+      : arrays_(std::move(arrays)), counted_(counted) {}
 
   /// Element indices[k] = values[k], of host memory, in any order; an index that occurs twice is
   /// summed, as in matrices. Throws ShapeError for an index outside [0, rows) or spans of two
@@ -87,6 +88,7 @@ class SparseVector {
   /// f(arrays), which may make them anew: for those who compute this vector.
   template <class F>
   void change(F const& f) {
+    counted_ = -1;
     f(arrays_);
   }
   Index rows() const { return view().rows; }
@@ -95,7 +97,8 @@ class SparseVector {
     return arrays_.place.bytes() + arrays_.list.bytes() + arrays_.there.bytes() +
            arrays_.values.bytes();
   }
-  Index entries(Context&) const;  ///< counted anew: a pass over `there`
+  Index entries(Context&) const;              ///< counted anew: a pass over `there`
+  Index counted() const { return counted_; }  ///< the same where it is known, else -1
 
   /// The entries on the host, by ascending index.
   std::pair<std::vector<Index>, std::vector<T>> to_entries(Context&) const;
@@ -106,6 +109,7 @@ class SparseVector {
 
  private:
   SparseVectorArrays<T> arrays_;
+  mutable Index counted_ = -1;
 };
 
 /// Throws ShapeError for a side other than 16, 32 and 64.

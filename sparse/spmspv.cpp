@@ -13,6 +13,11 @@ StoredTilesBelow tiles_below(Context& ctx, PatternView const& a) {
   return ctx.visit([&](auto& on) { return tiles_below_csr(on, ctx.arena(), a); });
 }
 
+bool rows_ascend(Context& ctx, PatternView const& a) {
+  Context::Entry const entry(ctx);
+  return ctx.visit([&](auto& on) { return rows_ascend(on, ctx.arena(), a); });
+}
+
 template <class T>
 void require_multiplies(Context const& ctx, Index rows, Index cols, SparseProduct<T> const& how,
                         SparseVector<T> const& x, SparseVector<T> const& y) {
@@ -38,7 +43,8 @@ void require_multiplies(Context const& ctx, Index rows, Index cols, SparseProduc
 template <class S, class T>
 SparseProductNotes multiply_sparse(Context& ctx, CsrView<S> const& a, SparseProduct<T> const& how,
                                    SparseVector<T> const& x, SparseVector<T>& y,
-                                   SpmspvMemory<T>& memory, TilesBelow const& below) {
+                                   SpmspvMemory<T>& memory, TilesBelow const& below,
+                                   CsrView<S> const* transposed) {
   Context::Entry const entry(ctx);
   if (a.space != ctx.space())
     throw ShapeError(cat("sparse product: the matrix lies on the ", name(a.space),
@@ -52,16 +58,15 @@ SparseProductNotes multiply_sparse(Context& ctx, CsrView<S> const& a, SparseProd
         "by rows or by columns, or take a format with tiles");
   if (how.way == SpmspvWay::columns && below.starts == nullptr)
     throw Unsupported("sparse product: csr goes by columns where tiles_below() is given");
-  constexpr Index side = TilesBelow::side;
+  if (how.way == SpmspvWay::entries && transposed == nullptr)
+    throw Unsupported("sparse product: csr goes by entries where its transpose is given");
   SpmspvWay way = how.way;
   if (way == SpmspvWay::automatic && below.starts != nullptr)
     way = choose_way(how.rates != nullptr ? *how.rates : SpmspvRates{},
-                     {.tile_rows = a.rows / side + (a.rows % side != 0),
-                      .below = below.count,
-                      .entries = a.entries,
-                      .x_share = tile_share(x),
-                      .columns = true});
-  TilesBelow const by = way == SpmspvWay::columns ? below : TilesBelow{};
+                     counts_of(a, below, x, transposed != nullptr));
+  if (way == SpmspvWay::entries) narrow(a.entries, "sparse product by entries: entries");
+  SparseColumns<S> const by{.tiles = way == SpmspvWay::columns ? below : TilesBelow{},
+                            .entries = way == SpmspvWay::entries ? transposed : nullptr};
   SparseProductNotes notes;
   y.change([&](SparseVectorArrays<T>& arrays) {
     notes = ctx.visit([&](auto& on) {
@@ -86,7 +91,7 @@ Index update_residual(Context& ctx, CsrView<S> const& a, SparseVector<T> const& 
 #define TCSOLVE_INSTANTIATE(S, T)                                                   \
   template SparseProductNotes multiply_sparse<S, T>(                                \
       Context&, CsrView<S> const&, SparseProduct<T> const&, SparseVector<T> const&, \
-      SparseVector<T>&, SpmspvMemory<T>&, TilesBelow const&);                       \
+      SparseVector<T>&, SpmspvMemory<T>&, TilesBelow const&, CsrView<S> const*);    \
   template Index update_residual<S, T>(Context&, CsrView<S> const&, SparseVector<T> const&, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE

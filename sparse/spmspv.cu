@@ -3,7 +3,7 @@
 #include <tcsolve/kernels/cuda/steps.cuh>
 #include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/sparse/spmspv_backends.hpp>
-#include <tcsolve/sparse/spmspv_build.hpp>
+#include <tcsolve/sparse/spmspv_entries_build.hpp>
 #include <tcsolve/sparse/tiles_below_build.hpp>
 
 namespace tcsolve::cuda {
@@ -12,13 +12,19 @@ StoredTilesBelow tiles_below_csr(Device& device, Arena& arena, PatternView const
   Converter on(device, arena);
   return sparse::tiles_below_csr(on, a);
 }
+bool rows_ascend(Device& device, Arena& arena, PatternView const& a) {
+  Converter on(device, arena);
+  return sparse::rows_ascend(on, a);
+}
 template <class S, class T>
 SparseProductNotes spmspv_csr(Device& device, Arena& arena, CsrView<S> const& a,
-                              TilesBelow const& below, SparseProduct<T> const& how,
+                              SparseColumns<S> const& columns, SparseProduct<T> const& how,
                               SparseVectorView<T> const& x, SparseVectorArrays<T>& y,
                               SpmspvMemory<T>& memory) {
   SteppingConverter on(device, arena);
-  return spmspv::multiply<T>(on, a, a.rows, below, nullptr, how, x, y, memory);
+  if (columns.entries != nullptr)
+    return spmspv::multiply_by_entries<T>(on, a, a.rows, *columns.entries, how, x, y, memory);
+  return spmspv::multiply<T>(on, a, a.rows, columns.tiles, nullptr, how, x, y, memory);
 }
 template <class T>
 void subtract_sparse(Device& device, Arena& arena, SparseVectorView<T> const& y, Out<T> r) {
@@ -26,9 +32,9 @@ void subtract_sparse(Device& device, Arena& arena, SparseVectorView<T> const& y,
   on.each(std::int64_t{y.tiles} * y.side, spmspv::Subtract<T>{y, r});
 }
 
-#define TCSOLVE_INSTANTIATE(S, T)                                                     \
-  template SparseProductNotes spmspv_csr<S, T>(                                       \
-      Device&, Arena&, CsrView<S> const&, TilesBelow const&, SparseProduct<T> const&, \
+#define TCSOLVE_INSTANTIATE(S, T)                                                           \
+  template SparseProductNotes spmspv_csr<S, T>(                                             \
+      Device&, Arena&, CsrView<S> const&, SparseColumns<S> const&, SparseProduct<T> const&, \
       SparseVectorView<T> const&, SparseVectorArrays<T>&, SpmspvMemory<T>&);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE

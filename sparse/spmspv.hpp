@@ -8,6 +8,9 @@
 ///     mark     the tiles of y that may have an entry: all of them (by rows, the paper's Algorithm
 ///              4, matrix-driven), or those where a tile column of x's tiles has tiles (by columns,
 ///              vector-driven); beside them those of the old y
+///     or list  by entries: each product a_ij x_j of the columns j of x's entries joins a short list
+///              of the 16 rows that it belongs to; a tile of which a list is full is gathered as by
+///              columns (sparse/spmspv_entries_build.hpp)
 ///     sum      each row of a marked tile, in the order in which A stores it; a tile of A whose
 ///              tile of x is not there costs one look-up. Or, where most tiles of x are there, by
 ///              the operator's product with a dense vector, of which the rows that meet x are taken
@@ -33,11 +36,12 @@ enum class Semiring {
   or_and,      ///< y_i = 1 where some a_ij and x_j are not 0, else 0; beta 1: or the old y_i
   min_first    ///< y_i = the least x_j that a stored a_ij meets; beta 1: or the old y_i
 };
-enum class SpmspvWay { automatic, rows, columns, dense };
+enum class SpmspvWay { automatic, rows, columns, entries, dense };
 constexpr auto names(SpmspvWay) {
   return std::array{std::pair{SpmspvWay::automatic, std::string_view("auto")},
                     std::pair{SpmspvWay::rows, std::string_view("rows")},
                     std::pair{SpmspvWay::columns, std::string_view("columns")},
+                    std::pair{SpmspvWay::entries, std::string_view("entries")},
                     std::pair{SpmspvWay::dense, std::string_view("dense")}};
 }
 
@@ -58,7 +62,7 @@ struct SparseProduct {
 /// What a product has done.
 struct SparseProductNotes {
   SpmspvWay way = SpmspvWay::rows;
-  Index marked = 0;  ///< tiles of y whose rows were summed
+  Index marked = 0;  ///< tiles of y whose rows were summed; by entries those that were kept
   Index kept = 0;    ///< that have an entry
 };
 
@@ -79,6 +83,26 @@ struct StoredTilesBelow {
 /// Cost: two walks over the pattern, a sort of its tiles; 4 bytes a tile.
 StoredTilesBelow tiles_below(Context&, PatternView const& a);
 
+/// A's columns, for products that do not look at all rows; neither: by rows.
+template <class S>
+struct SparseColumns {
+  TilesBelow tiles;
+  CsrView<S> const* entries = nullptr;  ///< A^T, where it goes by entries
+};
+
+/// Whether the columns of each row ascend, none of them twice: what products by entries need, as
+/// the bits of a row's sum are those of its order. Of a matrix in the Context's space. Cost: a pass
+/// over the pattern.
+bool rows_ascend(Context&, PatternView const& a);
+
+/// A product a_ij x_j of one by entries.
+template <class T>
+struct alignas(16) MetEntry {
+  T a;
+  std::uint32_t place;  ///< of x_j in x's values: ascends with j
+  std::uint32_t row;    ///< i % 16
+};
+
 /// What products of one matrix need beside it; its arrays grow to the largest product and stay. Its
 /// bits are cleared by the product that set them.
 template <class T>
@@ -87,8 +111,11 @@ struct SpmspvMemory {
     void operator()(Index* p) const noexcept { cuda::release_pinned(p); }
   };
   Array<std::uint64_t> marked, kept;  ///< a bit a tile
-  Array<Index> count, before;         ///< of the words of `kept`
+  Array<Index> groups;                ///< of the words of `kept`
   Array<Index> list, old_list;        ///< tiles
+  Array<std::uint64_t> full;          ///< by entries: a bit a tile, ...
+  Array<Index> met;                   ///< ... how many products 16 rows have, ...
+  Array<MetEntry<T>> entries;         ///< ... and which
   Array<std::uint64_t> there;
   Array<T> values;
   Array<Index> counts;
@@ -96,19 +123,20 @@ struct SpmspvMemory {
   bool clean = true;                           ///< false: a product did not come to its end
 };
 
-/// y = alpha A x + beta y of a matrix in CSR: by rows, or by columns where `below` is given
-/// (tiles_below()). There is no dense way: a dense CSR product adds a row in another order, so that
-/// the bits would tell which way was taken. y's arrays grow where there is no room for its tiles,
-/// and stay.
+/// y = alpha A x + beta y of a matrix in CSR: by rows, by columns where `below` is given
+/// (tiles_below()), or by entries where `transposed` is, A^T of an A whose rows ascend. There is no
+/// dense way: a dense CSR product adds a row in another order, so that the bits would tell which
+/// way was taken. y's arrays grow where there is no room for its tiles, and stay.
 ///
 ///   throws ShapeError where extents, sides or spaces differ, or alpha and beta do not go with the
-///          semiring; Unsupported for `dense`, for columns without `below` and for the transpose
-///          (CsrOperator keeps it); after a DeviceError or a MemoryError y is of no use
+///          semiring; Unsupported for `dense`, for columns without `below`, for entries without
+///          `transposed` and for the transpose (CsrOperator keeps it); after a DeviceError or a MemoryError y is of no use
 ///   cost   the columns of A, and the values where they meet x
 template <class S, class T>
 SparseProductNotes multiply_sparse(Context&, CsrView<S> const& a, SparseProduct<T> const& how,
                                    SparseVector<T> const& x, SparseVector<T>& y,
-                                   SpmspvMemory<T>& memory, TilesBelow const& below = {});
+                                   SpmspvMemory<T>& memory, TilesBelow const& below = {},
+                                   CsrView<S> const* transposed = nullptr);
 template <class S, class T>
 SparseProductNotes multiply_sparse(Context& ctx, CsrView<S> const& a, SparseProduct<T> const& how,
                                    SparseVector<T> const& x, SparseVector<T>& y) {

@@ -7,8 +7,9 @@
 namespace tcsolve {
 namespace host {
 StoredTilesBelow tiles_below_csr(Host&, Arena&, PatternView const& a);
+bool rows_ascend(Host&, Arena&, PatternView const& a);
 template <class S, class T>
-SparseProductNotes spmspv_csr(Host&, Arena&, CsrView<S> const& a, TilesBelow const& below,
+SparseProductNotes spmspv_csr(Host&, Arena&, CsrView<S> const& a, SparseColumns<S> const& columns,
                               SparseProduct<T> const& how, SparseVectorView<T> const& x,
                               SparseVectorArrays<T>& y, SpmspvMemory<T>& memory);
 template <class T>
@@ -16,8 +17,9 @@ void subtract_sparse(Host&, Arena&, SparseVectorView<T> const& y, Out<T> r);
 }  // namespace host
 namespace cuda {
 StoredTilesBelow tiles_below_csr(Device&, Arena&, PatternView const& a);
+bool rows_ascend(Device&, Arena&, PatternView const& a);
 template <class S, class T>
-SparseProductNotes spmspv_csr(Device&, Arena&, CsrView<S> const& a, TilesBelow const& below,
+SparseProductNotes spmspv_csr(Device&, Arena&, CsrView<S> const& a, SparseColumns<S> const& columns,
                               SparseProduct<T> const& how, SparseVectorView<T> const& x,
                               SparseVectorArrays<T>& y, SpmspvMemory<T>& memory);
 template <class T>

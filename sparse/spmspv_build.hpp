@@ -9,8 +9,11 @@
 ///              before it
 ///
 ///     bits     0 1 1 0 | 1 0 . .      words of 64 tiles, of which 1 2 4 have entries
-///     place    - 0 1 - | 2 - . .      a word's first place is counted by each warp anew; of more
-///                                     than 4096 words it is scanned
+///     groups   2       | 1            how many have, of 64 words each
+///     place    - 0 1 - | 2 - . .      each warp counts anew what lies before its tiles: groups,
+///                                     then words of its own
+///
+/// By the entries of columns the first two are others (sparse/spmspv_entries_build.hpp).
 ///
 /// No step but one over the words of bits (a 1024th of n for tiles of 16) goes through all tiles of
 /// y. Its arrays are kept where they are and grow when a product has more tiles than there is room
@@ -28,6 +31,8 @@
 
 namespace tcsolve::spmspv {
 
+constexpr int words_of_group = 64;
+
 /// The operands of a product and its memory.
 template <class M, class T>
 struct Product {
@@ -40,9 +45,11 @@ struct Product {
   TilesBelow below;        ///< starts null: by rows
   T const* sums;           ///< (rows) A x where a dense product has made it, or null
   std::uint64_t* marked;   ///< (words) by columns; zeros before and after
+  std::uint64_t* full;     ///< (words) by entries, like `marked`; else null
+  Index* met;              ///< (strips) by entries, like `marked`; else null
   std::uint64_t* kept;     ///< (words) tiles that have entries
-  Index *list, *old_list;  ///< (tiles) marked tiles; tiles of the old y
-  Index *count, *before;   ///< (words) of `kept`, where they are scanned
+  Index* groups;           ///< (words / words_of_group) how many have
+  Index *list, *old_list;  ///< (tiles) tiles to be gathered; tiles of the old y
   std::uint64_t* there;    ///< (tiles) what y will hold, at its tile
   T* values;               ///< (tiles, side)
   Index* count_of_list;    ///< 0 before and after
@@ -59,14 +66,60 @@ struct Product {
   TCSOLVE_HD std::int64_t words() const { return (tiles() + 63) / 64; }
   TCSOLVE_HD std::int64_t old_parts() const { return (std::int64_t{old.tiles} + 31) / 32; }
   TCSOLVE_HD bool by_columns() const { return below.starts != nullptr; }
+  /// A tile that has entries.
+  TCSOLVE_HD void keep(std::int64_t tile) const {
+    atomic_or(kept + tile / 64, std::uint64_t{1} << (tile % 64));
+    atomic_add(groups + tile / (64 * words_of_group), 1);
+  }
 };
 
-/// Words of bits are cleared by warps of their own beside those of a step.
+/// Words of bits, and their groups, are cleared by warps of their own beside those of a step.
 template <class P, class Warp>
 TCSOLVE_HD void clear_kept(P const& p, Warp const& warp, std::int64_t part) {
   warp.each([&](int lane) {
-    if (std::int64_t const w = 32 * part + lane; w < p.words()) p.kept[w] = 0;
+    std::int64_t const w = 32 * part + lane;
+    if (w >= p.words()) return;
+    p.kept[w] = 0;
+    if (w % words_of_group == 0) p.groups[w / words_of_group] = 0;
   });
+}
+
+/// Tiles whose bits no warp has set join the list; -1: none.
+template <class P, class Warp>
+TCSOLVE_HD void append(P const& p, std::uint64_t* bits, Warp const& warp,
+                       typename Warp::template Of<Index> const& tile) {
+  typename Warp::template Of<std::uint32_t> fresh, first;
+  warp.each([&](int lane) {
+    fresh[lane] = 0;
+    if (tile[lane] < 0) return;
+    std::uint64_t* const word = bits + tile[lane] / 64;
+    std::uint64_t const bit = std::uint64_t{1} << (tile[lane] % 64);
+    if ((glance_bits(word) & bit) == 0) fresh[lane] = (atomic_or(word, bit) & bit) == 0;
+  });
+  auto rank = fresh;
+  std::uint32_t const found = warp.rank(rank);
+  if (found == 0) return;
+  typename Warp::template Of<Index> start;
+  warp.each([&](int lane) {
+    start[lane] = lane == 0 ? atomic_add(p.count_of_list, static_cast<Index>(found)) : 0;
+    first[lane] = 0;
+  });
+  auto const from = taken_from(warp, start, first);
+  warp.each([&](int lane) {
+    if (fresh[lane] != 0) p.list[from[lane] + static_cast<Index>(rank[lane])] = tile[lane];
+  });
+}
+
+/// Tiles of the old y that a lane of part `part` has; -1: none.
+template <class P, class Warp>
+TCSOLVE_HD typename Warp::template Of<Index> old_tiles(P const& p, Warp const& warp,
+                                                       std::int64_t part) {
+  typename Warp::template Of<Index> tile;
+  warp.each([&](int lane) {
+    std::int64_t const at = 32 * part + lane;
+    tile[lane] = at < p.old.tiles ? p.old.list[at] : -1;
+  });
+  return tile;
 }
 
 /// Tile k of x marks the tile rows below it; beyond those, tiles of the old y; then words are
@@ -79,12 +132,7 @@ struct Mark {
     if (k >= p.x.tiles) {
       std::int64_t const part = k - p.x.tiles, old_parts = p.with_old ? p.old_parts() : 0;
       if (part >= old_parts) return clear_kept(p, warp, part - old_parts);
-      typename Warp::template Of<Index> tile;
-      warp.each([&](int lane) {
-        std::int64_t const at = 32 * part + lane;
-        tile[lane] = at < p.old.tiles ? p.old.list[at] : -1;
-      });
-      return append(warp, tile);
+      return append(p, p.marked, warp, old_tiles(p, warp, part));
     }
     // `there` may leave some of a tile's columns out.
     for (int strip = 0; strip < p.strips(); ++strip) {
@@ -96,35 +144,9 @@ struct Mark {
         warp.each([&](int lane) {
           tile[lane] = first + lane < end ? p.below.rows[first + lane] / p.strips() : -1;
         });
-        append(warp, tile);
+        append(p, p.marked, warp, tile);
       }
     }
-  }
-
- private:
-  /// Tiles that no warp has marked join the list; -1: none.
-  template <class Warp>
-  TCSOLVE_HD void append(Warp const& warp, typename Warp::template Of<Index> const& tile) const {
-    typename Warp::template Of<std::uint32_t> fresh, first;
-    warp.each([&](int lane) {
-      fresh[lane] = 0;
-      if (tile[lane] < 0) return;
-      std::uint64_t* const word = p.marked + tile[lane] / 64;
-      std::uint64_t const bit = std::uint64_t{1} << (tile[lane] % 64);
-      if ((glance_bits(word) & bit) == 0) fresh[lane] = (atomic_or(word, bit) & bit) == 0;
-    });
-    auto rank = fresh;
-    std::uint32_t const found = warp.rank(rank);
-    if (found == 0) return;
-    typename Warp::template Of<Index> start;
-    warp.each([&](int lane) {
-      start[lane] = lane == 0 ? atomic_add(p.count_of_list, static_cast<Index>(found)) : 0;
-      first[lane] = 0;
-    });
-    auto const from = taken_from(warp, start, first);
-    warp.each([&](int lane) {
-      if (fresh[lane] != 0) p.list[from[lane] + static_cast<Index>(rank[lane])] = tile[lane];
-    });
   }
 };
 /// What is left of it by rows.
@@ -137,12 +159,28 @@ struct ClearKept {
   }
 };
 
-/// Rows of the c-th tile of y that may have entries; beyond `count` of them, the list of the old
-/// tiles is copied, since y's own is about to be written.
+/// alpha times a row's sum and beta times the old element. Returns whether there is an entry.
+template <class P, class T>
+TCSOLVE_HD bool finish(P const& p, std::int64_t i, Sum<T>& sum) {
+  bool const plus = p.semiring == Semiring::plus_times;
+  if (plus && sum.any) sum.value = p.alpha * sum.value;
+  if (p.with_old && p.old.has(i)) {
+    T const before = p.old[i];
+    if (!plus)
+      sum(T(1), before);
+    else
+      sum.value = sum.any ? sum.value + p.beta * before : p.beta * before, sum.any = true;
+  }
+  return sum.any;
+}
+
+/// Rows of the c-th tile of y that may have entries, of the list or of all; beyond `count` of them,
+/// the list of the old tiles is copied, since y's own is about to be written.
 template <class M, class T>
 struct SumTile {
   Product<M, T> p;
   Index count;
+  bool listed;
 
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t c) const {
@@ -153,16 +191,16 @@ struct SumTile {
       });
       return;
     }
-    Index const tile = p.by_columns() ? p.list[c] : static_cast<Index>(c);
+    Index const tile = listed ? p.list[c] : static_cast<Index>(c);
     std::uint64_t bits = 0;
     for (int strip = 0; strip < p.strips(); ++strip)
       bits |= std::uint64_t{sum_strip(warp, std::int64_t{tile} * p.strips() + strip)}
               << (strip_rows * strip);
     warp.each([&](int lane) {
+      if (p.met != nullptr && lane < p.strips()) put(p.met + tile * p.strips() + lane, 0);
       if (lane != 0) return;
-      if (p.by_columns()) put_bits(p.marked + tile / 64, 0);
       p.there[tile] = bits;
-      if (bits != 0) atomic_or(p.kept + tile / 64, std::uint64_t{1} << (tile % 64));
+      if (bits != 0) p.keep(tile);
     });
   }
 
@@ -190,7 +228,7 @@ struct SumTile {
       T value = T(0);
       if (open[lane] != 0) {
         if (p.sums != nullptr) take_dense(i, sum[lane]);
-        open[lane] = finish(i, sum[lane]);
+        open[lane] = finish(p, i, sum[lane]);
         if (open[lane] != 0) value = sum[lane].value;
       }
       p.values[i] = value;
@@ -204,37 +242,16 @@ struct SumTile {
     if (!meets(p.a, i, p.x)) return;
     sum.value = p.sums[i], sum.any = true;
   }
-  /// alpha times the sum and beta times the old element. Returns whether there is an entry.
-  TCSOLVE_HD bool finish(std::int64_t i, Sum<T>& sum) const {
-    bool const plus = p.semiring == Semiring::plus_times;
-    if (plus && sum.any) sum.value = p.alpha * sum.value;
-    if (p.with_old && p.old.has(i)) {
-      T const before = p.old[i];
-      if (!plus)
-        sum(T(1), before);
-      else
-        sum.value = sum.any ? sum.value + p.beta * before : p.beta * before, sum.any = true;
-    }
-    return sum.any;
-  }
-};
-
-/// How many tiles each word has.
-template <class P>
-struct CountWord {
-  P p;
-  TCSOLVE_HD void operator()(std::int64_t w) const { p.count[w] = count_bits(p.kept[w]); }
 };
 
 /// Part k of `parts_of_word` w: its tiles go to their places. Beyond all words, places of old tiles
-/// that are none any more; then the counts.
+/// that are none any more; then the counts. Bits of the first step are cleared.
 template <class P>
 struct Place {
   static constexpr int parts_of_word = 4;
   static constexpr int tiles_of_part = 64 / parts_of_word;
   P p;
-  Index marked;
-  bool scanned;
+  Index marked;  ///< -1: as many as are kept
 
   TCSOLVE_HD static std::int64_t warps(P const& p) {
     return parts_of_word * p.words() + p.old_parts() + 1;
@@ -242,7 +259,14 @@ struct Place {
   template <class Warp>
   TCSOLVE_HD void operator()(Warp const& warp, std::int64_t k) const {
     std::int64_t const w = k / parts_of_word, part = k % parts_of_word;
-    if (w < p.words()) return place(warp, w, static_cast<int>(part) * tiles_of_part);
+    if (w < p.words()) {
+      warp.each([&](int lane) {
+        if (lane != 0 || part != 0) return;
+        p.marked[w] = 0;
+        if (p.full != nullptr) p.full[w] = 0;
+      });
+      return place(warp, w, static_cast<int>(part) * tiles_of_part);
+    }
     std::int64_t const old = k - parts_of_word * p.words();
     if (old < p.old_parts()) {
       warp.each([&](int lane) {
@@ -255,7 +279,7 @@ struct Place {
     }
     Index const all = kept_before(warp, p.words());
     warp.each([&](int lane) {
-      if (lane == 0) *p.count_of_list = 0, p.told[0] = marked, p.told[1] = all;
+      if (lane == 0) *p.count_of_list = 0, p.told[0] = marked < 0 ? all : marked, p.told[1] = all;
     });
   }
 
@@ -263,11 +287,13 @@ struct Place {
   /// Tiles in words before w.
   template <class Warp>
   TCSOLVE_HD Index kept_before(Warp const& warp, std::int64_t w) const {
-    if (scanned) return w < p.words() ? p.before[w] : w > 0 ? p.before[w - 1] + p.count[w - 1] : 0;
+    std::int64_t const group = w / words_of_group;
     typename Warp::template Of<std::uint32_t> sum;
     warp.each([&](int lane) {
       sum[lane] = 0;
-      for (std::int64_t v = lane; v < w; v += 32)
+      for (std::int64_t g = lane; g < group; g += 32)
+        sum[lane] += static_cast<std::uint32_t>(p.groups[g]);
+      for (std::int64_t v = words_of_group * group + lane; v < w; v += 32)
         sum[lane] += static_cast<std::uint32_t>(count_bits(p.kept[v]));
     });
     return static_cast<Index>(warp.sum(sum));
@@ -300,8 +326,6 @@ struct Place {
 
 template <class M, class T>
 struct Multiply {
-  /// Words that each warp of the last step counts, at most 128 a lane; more are scanned.
-  static constexpr std::int64_t most_counted = 4096;
   Product<M, T> p;
   TCSOLVE_EITHER_SIDE
   template <class Steps>
@@ -315,13 +339,8 @@ struct Multiply {
     } else {
       steps.each_warp(clearing, ClearKept<P>{p});
     }
-    steps.each_warp(count + p.old_parts(), SumTile<M, T>{p, count});
-    bool const scanned = p.words() > most_counted;
-    if (scanned) {
-      steps.each(p.words(), CountWord<P>{p});
-      steps.scan(p.count, p.before, p.words());
-    }
-    steps.each_warp(Place<P>::warps(p), Place<P>{p, count, scanned});
+    steps.each_warp(count + p.old_parts(), SumTile<M, T>{p, count, p.by_columns()});
+    steps.each_warp(Place<P>::warps(p), Place<P>{p, count});
   }
 };
 
@@ -360,20 +379,24 @@ void wait_for_steps(On& on) {
   if constexpr (requires { on.device; }) synchronize(on.device);
 }
 
-/// `sums`: (rows) A x by a dense product, or null.
-template <class T, class On, class M>
+/// cooperate(p) runs the steps of a product p. `sums`: (rows) A x by a dense product, or null.
+template <class T, class On, class M, class Cooperate>
 SparseProductNotes multiply(On& on, M const& a, Index rows, TilesBelow const& below, T const* sums,
-                            SparseProduct<T> const& how, SparseVectorView<T> const& x,
-                            SparseVectorArrays<T>& y, SpmspvMemory<T>& memory) {
+                            bool by_entries, SparseProduct<T> const& how,
+                            SparseVectorView<T> const& x, SparseVectorArrays<T>& y,
+                            SpmspvMemory<T>& memory, Cooperate const& cooperate) {
   std::int64_t const tiles = y.view.tile_count(), words = (tiles + 63) / 64;
   for (Array<std::uint64_t>* array : {&memory.marked, &memory.kept}) grow(on, *array, words);
-  for (Array<Index>* array : {&memory.count, &memory.before}) grow(on, *array, words);
+  grow(on, memory.groups, (words + words_of_group - 1) / words_of_group);
   for (Array<Index>* array : {&memory.list, &memory.old_list}) grow(on, *array, tiles);
   grow(on, memory.counts, 3);
   grow(on, memory.there, tiles);
   grow(on, memory.values, tiles * x.side);
   if (!memory.clean) {
-    on.clear(memory.marked.data(), static_cast<std::int64_t>(memory.marked.size()));
+    for (Array<std::uint64_t>* array : {&memory.marked, &memory.full})
+      if (array->size() > 0) on.clear(array->data(), static_cast<std::int64_t>(array->size()));
+    if (memory.met.size() > 0)
+      on.clear(memory.met.data(), static_cast<std::int64_t>(memory.met.size()));
     on.clear(memory.counts.data(), 1);
   }
   memory.clean = false;
@@ -391,11 +414,12 @@ SparseProductNotes multiply(On& on, M const& a, Index rows, TilesBelow const& be
                   below,
                   sums,
                   memory.marked.data(),
+                  by_entries ? memory.full.data() : nullptr,
+                  by_entries ? memory.met.data() : nullptr,
                   memory.kept.data(),
+                  memory.groups.data(),
                   memory.list.data(),
                   memory.old_list.data(),
-                  memory.count.data(),
-                  memory.before.data(),
                   memory.there.data(),
                   memory.values.data(),
                   memory.counts.data(),
@@ -406,19 +430,28 @@ SparseProductNotes multiply(On& on, M const& a, Index rows, TilesBelow const& be
                   y.list.data(),
                   y.there.data(),
                   y.values.data()};
-  cooperate(on, Multiply<M, T>{p});
+  cooperate(p);
   wait_for_steps(on);
   memory.clean = true;
   Index const marked = p.told[0], kept = p.told[1];
   if (kept > p.room) {
     // A quarter more, so that products which grow little by little do not come here each time.
     make_room(on.space(), std::min(tiles, std::int64_t{kept} + kept / 4), y, p);
-    bool const scanned = words > Multiply<M, T>::most_counted;
-    on.each_warp(Place<Product<M, T>>::warps(p), Place<Product<M, T>>{p, marked, scanned});
+    on.each_warp(Place<Product<M, T>>::warps(p), Place<Product<M, T>>{p, marked});
   }
   y.view.tiles = kept;
-  SpmspvWay const summed = below.starts != nullptr ? SpmspvWay::columns : SpmspvWay::rows;
+  SpmspvWay const summed = by_entries                ? SpmspvWay::entries
+                           : below.starts != nullptr ? SpmspvWay::columns
+                                                     : SpmspvWay::rows;
   return {sums != nullptr ? SpmspvWay::dense : summed, marked, kept};
+}
+/// By rows, by columns where `below` is given, or dense.
+template <class T, class On, class M>
+SparseProductNotes multiply(On& on, M const& a, Index rows, TilesBelow const& below, T const* sums,
+                            SparseProduct<T> const& how, SparseVectorView<T> const& x,
+                            SparseVectorArrays<T>& y, SpmspvMemory<T>& memory) {
+  return multiply<T>(on, a, rows, below, sums, false, how, x, y, memory,
+                     [&](Product<M, T> const& p) { cooperate(on, Multiply<M, T>{p}); });
 }
 
 template <class T>

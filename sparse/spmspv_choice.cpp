@@ -8,12 +8,12 @@ namespace tcsolve {
 SpmspvWork work(SpmspvWay way, SpmspvCounts const& of) {
   constexpr double million = 1e6;
   double const n = of.tile_rows / million, e = double(of.entries) / million, s = of.x_share;
+  double const marks = double(of.below) * s;
+  double const led_to = of.tile_rows > 0 ? n * -std::expm1(-marks / of.tile_rows) : 0;
   switch (way) {
     case SpmspvWay::rows: return {n, e * s};
-    case SpmspvWay::columns: {
-      double const marks = double(of.below) * s;
-      return {of.tile_rows > 0 ? n * -std::expm1(-marks / of.tile_rows) : 0, e * s};
-    }
+    case SpmspvWay::columns: return {led_to, e * s};
+    case SpmspvWay::entries: return {led_to, e * of.x_density};
     case SpmspvWay::dense: return {n * (1 - s), e};
     case SpmspvWay::automatic: break;
   }
@@ -27,6 +27,8 @@ double microseconds(SpmspvRates const& r, SpmspvWay way, SpmspvCounts const& of)
       return r.rows + r.rows_looked * w.looked + r.rows_multiplied * w.multiplied;
     case SpmspvWay::columns:
       return r.columns + r.columns_looked * w.looked + r.columns_multiplied * w.multiplied;
+    case SpmspvWay::entries:
+      return r.entries + r.entries_looked * w.looked + r.entries_multiplied * w.multiplied;
     case SpmspvWay::dense:
       return r.dense + r.dense_looked * w.looked + r.dense_multiplied * w.multiplied;
     case SpmspvWay::automatic: break;
@@ -43,6 +45,7 @@ SpmspvWay choose_way(SpmspvRates const& rates, SpmspvCounts const& of) {
   };
   bool const any = of.x_share > 0;  // without an entry of x there is nothing to choose
   offer(of.columns && any, SpmspvWay::columns);
+  offer(of.by_entries && any, SpmspvWay::entries);
   offer(of.dense && any, SpmspvWay::dense);
   return best;
 }

@@ -6,41 +6,71 @@
 ///               L, tile rows that are looked at       E, entries that are multiplied
 ///     rows      n                                     e s
 ///     columns   n (1 - exp(-b s / n))                 e s
+///     entries   n (1 - exp(-b s / n))                 e d
 ///     dense     n (1 - s)                             e
 ///
 /// with n tile rows of 16, e entries, b tile rows below all tile columns, one counted as often as
-/// it is below one, and s, the share of x's tiles that are there. Of b s marks at random as many
-/// are distinct as `columns` says. A dense product multiplies all entries, and looks at rows that
-/// may meet no entry of x. `tcsolve calibrate` measures the rates.
+/// it is below one, s, the share of x's tiles that are there, and d, that of its elements that are
+/// entries. Of b s marks at random as many are distinct as `columns` says. A dense product
+/// multiplies all entries, and looks at rows that may meet no entry of x. `tcsolve calibrate`
+/// measures the rates.
 #pragma once
+
+#include <cmath>
 
 #include <tcsolve/sparse/spmspv.hpp>
 
 namespace tcsolve {
 
 /// The rates of a device. Where they were not measured: by columns where x's tiles lead to fewer
-/// tile rows, counted with repetitions, than there are; dense with all of x's tiles.
+/// tile rows, counted with repetitions, than there are; dense with all of x's tiles; never by
+/// entries, which need A^T.
 struct SpmspvRates {
   double rows = 0, rows_looked = 1, rows_multiplied = 0;
   double columns = 0, columns_looked = 1.5819767068693265, columns_multiplied = 0;  // 1 / (1 - 1/e)
+  double entries = 1e9, entries_looked = 0, entries_multiplied = 0;
   double dense = 0, dense_looked = 1e9, dense_multiplied = 0;
   bool operator==(SpmspvRates const&) const = default;
 };
 
 /// What is known of a product before it is made.
 struct SpmspvCounts {
-  Index tile_rows = 0;   ///< n, of 16 rows
-  Offset below = 0;      ///< b
-  Offset entries = 0;    ///< e
-  double x_share = 0;    ///< s
-  bool dense = false;    ///< there is a dense way, and the semiring is its own
-  bool columns = false;  ///< there is one by columns
+  Index tile_rows = 0;      ///< n, of 16 rows
+  Offset below = 0;         ///< b
+  Offset entries = 0;       ///< e
+  double x_share = 0;       ///< s
+  double x_density = 0;     ///< d
+  bool dense = false;       ///< there is a dense way, and the semiring is its own
+  bool columns = false;     ///< there is one by columns
+  bool by_entries = false;  ///< there is one by entries
 };
 /// The share of x's tiles that are there.
 template <class T>
 double tile_share(SparseVector<T> const& x) {
   std::int64_t const all = x.view().tile_count();
   return all > 0 ? double(x.tiles()) / double(all) : 0;
+}
+
+/// The share of x's elements that are entries. Where nobody has counted them, as if they stood at
+/// random: with a density d a tile of t lacks all of its elements with probability (1 - d)^t.
+template <class T>
+double density(SparseVector<T> const& x) {
+  if (x.rows() == 0) return 0;
+  if (x.counted() >= 0) return double(x.counted()) / double(x.rows());
+  return -std::expm1(std::log1p(-tile_share(x)) / x.view().side);
+}
+/// Of a product with a matrix in CSR.
+template <class S, class T>
+SpmspvCounts counts_of(CsrView<S> const& a, TilesBelow const& below, SparseVector<T> const& x,
+                       bool by_entries) {
+  constexpr Index side = TilesBelow::side;
+  return {.tile_rows = a.rows / side + (a.rows % side != 0),
+          .below = below.count,
+          .entries = a.entries,
+          .x_share = tile_share(x),
+          .x_density = density(x),
+          .columns = true,
+          .by_entries = by_entries};
 }
 
 /// L and E, in millions. Of SpmspvWay::automatic there are none.

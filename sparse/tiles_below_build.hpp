@@ -3,6 +3,7 @@
 /// (kernels/convert.hpp): (tile column, tile row) of each tile, sorted by the column, stably.
 #pragma once
 
+#include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/sparse/pattern_build.hpp>
 #include <tcsolve/sparse/spmspv.hpp>
 #include <tcsolve/sparse/tile_walk.hpp>
@@ -77,6 +78,25 @@ StoredTilesBelow tiles_below_csr(On& on, PatternView const& a) {
   return tiles_below(on, a.cols, all, [&](std::uint32_t* key, Index* row) {
     on.each_warp(tile_rows, ListTilesOfCsr{a, before, key, row});
   });
+}
+
+/// *all = 0 where columns of a row do not ascend.
+struct LookForDescents {
+  PatternView a;
+  Index* all;
+  TCSOLVE_HD void operator()(std::int64_t i) const {
+    for (Offset k = a.offsets[i] + 1, end = a.offsets[i + 1]; k < end; ++k)
+      if (a.columns[k - 1] >= a.columns[k]) return put(all, 0);
+  }
+};
+template <class On>
+bool rows_ascend(On& on, PatternView const& a) {
+  Index all = 1;
+  auto* const flag = on.template take<Index>(1);
+  on.write(&all, flag, 1);
+  on.each(a.rows, LookForDescents{a, flag});
+  on.read(flag, &all, 1);
+  return all != 0;
 }
 
 }  // namespace tcsolve::sparse

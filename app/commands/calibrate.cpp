@@ -147,7 +147,8 @@ void measure(Context& ctx, CsrView<S> const& a, Features const& f, Format const&
   times.conversion_us.push_back(conversions[1]);
 }
 
-constexpr SpmspvWay sparse_ways[] = {SpmspvWay::rows, SpmspvWay::columns, SpmspvWay::dense};
+constexpr SpmspvWay sparse_ways[] = {SpmspvWay::rows, SpmspvWay::columns, SpmspvWay::entries,
+                                     SpmspvWay::dense};
 
 /// Products of sparse vectors in one format: for each way what they are made of, and microseconds.
 struct SparseTimes {
@@ -174,9 +175,12 @@ void measure_sparse(Context& ctx, CsrView<double> const& a, Format const& format
     SpmspvCounts const counts{.tile_rows = (a.rows + 15) / 16,
                               .below = below,
                               .entries = a.entries,
-                              .x_share = tile_share(x)};
+                              .x_share = tile_share(x),
+                              .x_density = tcsolve::density(x)};
     SparseVector<double> y(ctx, a.rows);
     for (std::size_t w = 0; w < std::size(sparse_ways); ++w) {
+      // Lists that are full are gathered: times are no longer those of entries.
+      if (sparse_ways[w] == SpmspvWay::entries && density > 0.1) continue;
       std::vector<double> us;
       try {
         for (int i = 0; i < 6; ++i)  // the first one makes room
@@ -199,6 +203,7 @@ void measure_sparse(Context& ctx, CsrView<double> const& a, Format const& format
 void set_rates(SparseRates& rates, SparseTimes const& times) {
   double* const of[][3] = {{&rates.rows, &rates.rows_looked, &rates.rows_multiplied},
                            {&rates.columns, &rates.columns_looked, &rates.columns_multiplied},
+                           {&rates.entries, &rates.entries_looked, &rates.entries_multiplied},
                            {&rates.dense, &rates.dense_looked, &rates.dense_multiplied}};
   for (std::size_t w = 0; w < std::size(sparse_ways); ++w) {
     if (times.us[w].size() < 3) continue;

@@ -142,8 +142,9 @@ CostTable CostTable::of_gpu(cuda::Facts const& facts, cuda::Speeds const& speeds
     for (FormatRates* rates : {&all.fp64, &all.fp32, &all.fp16, &all.mixed})
       scale(*rates, by, floor);
     SparseRates& of = all.sparse;  // walks over tiles that the caches hold, or would
-    for (double* rate : {&of.rows_looked, &of.columns_looked, &of.dense_looked, &of.rows_multiplied,
-                         &of.columns_multiplied, &of.dense_multiplied})
+    for (double* rate : {&of.rows_looked, &of.columns_looked, &of.entries_looked, &of.dense_looked,
+                         &of.rows_multiplied, &of.columns_multiplied, &of.entries_multiplied,
+                         &of.dense_multiplied})
       *rate *= by.caches;
     all.persistent_stream *= by.caches;
     all.persistent_memory *= by.memory;

@@ -197,6 +197,37 @@ void CsrOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
   product(ctx, side_, alpha, x, T(0), y, sigma);
 }
 
+/// The columns of op(A), for products by entries.
+template <class T, class S>
+CsrView<S> const& CsrOperator<T, S>::columns_of(Context& ctx, Op op) const {
+  if (!ascends_) ascends_ = rows_ascend(ctx, view());
+  if (!*ascends_)
+    throw Unsupported(
+        "csr: a sparse product by entries adds a row by ascending column, and columns of this "
+        "matrix do not ascend; go by columns or by rows");
+  if (op != Op::none) return view();
+  prepare(ctx, Op::transpose);
+  return transposed_->matrix.view();
+}
+/// The same where a product that may choose goes by them, else null.
+template <class T, class S>
+CsrView<S> const* CsrOperator<T, S>::columns_if_fit(Context& ctx, Op op) const {
+  if (op == Op::none && !transposed_) {
+    // A^T, and what finds its pattern (sparse/transpose.hpp).
+    double const bytes = double(view().entries) * (sizeof(S) + 28);
+    if (no_room_ || bytes > double(ctx.available_memory())) return nullptr;
+    try {
+      prepare(ctx, Op::transpose);
+    } catch (MemoryError const&) {
+      no_room_ = true;
+      return nullptr;
+    }
+  }
+  Side const& side = op == Op::none ? *transposed_ : side_;
+  if (!ascends_) ascends_ = rows_ascend(ctx, view());
+  return *ascends_ && side.row.size() == 0 ? &side.matrix.view() : nullptr;
+}
+
 template <class T, class S>
 SparseProductNotes CsrOperator<T, S>::multiply_sparse(Context& ctx, SparseProduct<T> const& how,
                                                       SparseVector<T> const& x,
@@ -210,13 +241,19 @@ SparseProductNotes CsrOperator<T, S>::multiply_sparse(Context& ctx, SparseProduc
   Side const& side = turned ? *transposed_ : side_;
   CsrView<S> const& a = side.matrix.view();
   bool const wide = a.entries > std::numeric_limits<Index>::max();
-  bool const may_go_by_columns =
-      how.way == SpmspvWay::columns || (how.way == SpmspvWay::automatic && !wide && x.tiles() > 0);
-  if (may_go_by_columns && side.below.view.starts == nullptr) side.below = tiles_below(ctx, a);
+  bool const chooses = how.way == SpmspvWay::automatic && !wide && x.tiles() > 0;
+  if ((how.way == SpmspvWay::columns || chooses) && side.below.view.starts == nullptr)
+    side.below = tiles_below(ctx, a);
   SparseProduct<T> straight = how;
   straight.op = Op::none;
   if (how.way == SpmspvWay::automatic) straight.rates = &this->rates(ctx, how);
-  return tcsolve::multiply_sparse(ctx, a, straight, x, y, memory_, side.below.view);
+  CsrView<S> const* columns = nullptr;
+  if (how.way == SpmspvWay::entries)
+    columns = &columns_of(ctx, how.op);
+  else if (chooses && choose_way(*straight.rates, counts_of(a, side.below.view, x, true)) ==
+                          SpmspvWay::entries)
+    columns = columns_if_fit(ctx, how.op);
+  return tcsolve::multiply_sparse(ctx, a, straight, x, y, memory_, side.below.view, columns);
 }
 
 template <class T, class S>

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include <tcsolve/formats/csr/product.hpp>
 #include <tcsolve/matrix/csr.hpp>
@@ -18,9 +19,12 @@ namespace tcsolve {
 ///   host   FP64 accumulation;  device  accumulation in T
 ///   bytes  entries (sizeof(S) + 4) + 4 or 8 (rows + 1) + k sizeof(T) (rows + cols)
 ///   op     A^T is stored as a CSR matrix of its own when it is first asked for
-///   sparse x   by rows and by columns (sparse/spmspv.hpp), the same bits; from the first on that
-///   may
-///              go by columns 4 bytes a tile of 16 x 16 that has entries, and sizeof(T) + 1 a row
+///   sparse x   by rows, by columns and by entries (sparse/spmspv.hpp), the same bits; from the
+///              first on that may go by columns 4 bytes a tile of 16 x 16 that has entries, and
+///              sizeof(T) + 1 a row; from the first on that goes by entries A^T and 16 bytes a row.
+///              By its own choice it does so where there is room for A^T, the columns of each row
+///              ascend, and no column has more than CsrParts::length entries, which one warp would
+///              go through
 ///
 /// With CUDA, work that was submitted must finish before the operator is destroyed.
 template <class T, class S = T>
@@ -74,12 +78,16 @@ class CsrOperator final : public LinearOperator<T>, public MultipliesSparse<T> {
     mutable Array<T> sums;           // one of each part
     mutable StoredTilesBelow below;  // of products with sparse vectors
   };
+  CsrView<S> const& columns_of(Context&, Op) const;
+  CsrView<S> const* columns_if_fit(Context&, Op) const;
   static void product(Context&, Side const&, T alpha, In<T> x, T beta, Out<T> y, double* sigma);
   Side side_;
   double norm_ = 0;
   mutable std::once_flag transposed_once_;
   mutable std::unique_ptr<Side> transposed_;  // on demand
   mutable SpmspvMemory<T> memory_;            // of one product at a time
+  mutable std::optional<bool> ascends_;       // columns in each row, where a product has asked
+  mutable bool no_room_ = false;              // for A^T, by a product's own choice
 };
 
 }  // namespace tcsolve

@@ -50,6 +50,8 @@ SparseProductNotes Tile16Operator<T, S>::multiply_sparse(Context& ctx, SparsePro
                                                .x_share = tile_share(x),
                                                .dense = how.semiring == Semiring::plus_times,
                                                .columns = true});
+  if (way == SpmspvWay::entries)
+    throw Unsupported("tile16: no sparse products by entries; csr has them");
   bool const by_columns = way == SpmspvWay::columns;
   T const* sums = nullptr;
   if (way == SpmspvWay::dense) {

@@ -39,7 +39,7 @@ class SparseProducts : public BackendTest<P> {
       for (Op const op : {Op::none, Op::transpose}) {
         SCOPED_TRACE(cat(name, op == Op::none ? "" : ", transposed"));
         std::vector<SpmspvWay> ways{SpmspvWay::rows, SpmspvWay::columns, SpmspvWay::automatic};
-        if (has_dense) ways.push_back(SpmspvWay::dense);
+        ways.push_back(has_dense ? SpmspvWay::dense : SpmspvWay::entries);
         expect_products<V>(
             this->ctx(), op == Op::none ? rounded : transpose(rounded.view()), ways,
             [&](SparseProduct<V> how, auto const& x, auto& y) {
@@ -103,11 +103,12 @@ TYPED_TEST(SparseProducts, HaveTheSameBitsInEveryFormatAndRunAndWay) {
     auto x = drawn<V>(op == Op::none ? a.cols : a.rows, 300, false, 8);
     for (auto& entry : x) entry.second = V(1) / entry.second;
     Sparse<V> by_csr, by_tiles;
-    this->each_operator(a, [&](std::string const& name, auto const& A, bool) {
+    this->each_operator(a, [&](std::string const& name, auto const& A, bool has_dense) {
       // Tiles and the rest of a row are two sums in a row; only where all are tiles is it CSR's.
       Sparse<V>& first = name == "tile16" ? by_tiles : by_csr;
       for (int run = 0; run < 20; ++run)
-        for (SpmspvWay const way : {SpmspvWay::rows, SpmspvWay::columns}) {
+        for (SpmspvWay const way : {SpmspvWay::rows, SpmspvWay::columns, SpmspvWay::entries}) {
+          if (has_dense && way == SpmspvWay::entries) continue;
           auto const got = this->product(A, {.op = op, .way = way}, x);
           if (first.empty()) first = got;
           ASSERT_EQ(got, first) << name;
@@ -174,6 +175,7 @@ TYPED_TEST(SparseProducts, GoTheWayThatTheRatesSay) {
     return notes.way;
   };
   SpmspvRates const rows{.columns = 10, .dense = 10}, columns{.rows = 10, .dense = 10},
+      entries{.rows = 10, .columns = 10, .entries = 0, .dense = 10},
       dense{.rows = 10, .columns = 10, .dense_looked = 0};
   int asked = 0;
   for (auto const& [rates, wanted] :
@@ -188,6 +190,66 @@ TYPED_TEST(SparseProducts, GoTheWayThatTheRatesSay) {
     if (rates != &dense) EXPECT_EQ(way(csr, nullptr), wanted);
   }
   EXPECT_EQ(asked, 3) << "once each";
+  EXPECT_EQ(way(csr, &entries), SpmspvWay::entries);
+}
+
+/// Lists that are full are gathered, those that are not are added, in one product: as many entries
+/// of x as the rows of a list of 16 have room for, and one more.
+TYPED_TEST(SparseProducts, ListsMayBeFull) {
+  using S = typename TestFixture::S;
+  using V = typename TestFixture::V;
+  Csr<double> wide{128, 64, {0}, {}, {}};
+  for (Index i = 0; i < wide.rows; ++i) {
+    Index const list = i / 16 % 3, length = list == 2 ? i % 2 : i % 16 == 5 ? 17 - list : 0;
+    for (Index j = 0; j < length; ++j)
+      wide.columns.push_back(3 * j + i % 2), wide.values.push_back(1.0 / double(i + j + 1));
+    wide.offsets.push_back(static_cast<Offset>(wide.columns.size()));
+  }
+  Csr<S> const a = representable<S>(wide);
+  CsrOperator<V, S> const A(this->ctx(), CsrStorage<S>(this->ctx(), a).view());
+  for (int const side : {16, 32, 64})
+    for (Index const step : {1, 2, 3}) {
+      Sparse<V> x;
+      for (Index j = 0; j < a.cols; j += step) x[j] = V(1) / V(j + 1);
+      auto const there = in_space(this->ctx(), a.cols, x, side);
+      SparseVector<V> y(this->ctx(), a.rows, side), by_rows(this->ctx(), a.rows, side);
+      for (int run = 0; run < 3; ++run) {
+        EXPECT_EQ(A.multiply_sparse(this->ctx(), {.way = SpmspvWay::entries}, there, y).way,
+                  SpmspvWay::entries);
+        A.multiply_sparse(this->ctx(), {.way = SpmspvWay::rows}, there, by_rows);
+        EXPECT_EQ(on_host(this->ctx(), y), on_host(this->ctx(), by_rows)) << side << " " << step;
+      }
+    }
+}
+
+/// A row is added as it is stored; where that is not by ascending column, not by entries.
+TYPED_TEST(SparseProducts, ByEntriesColumnsAscend) {
+  using S = typename TestFixture::S;
+  using V = typename TestFixture::V;
+  Csr<S> const a{2, 3, {0, 2, 3}, {2, 0, 1}, {S(1.0f), S(2.0f), S(3.0f)}};
+  CsrOperator<V, S> const A(this->ctx(), a.view());
+  SpmspvRates const entries{.rows = 10, .columns = 5, .entries = 0};
+  auto const x = in_space<V>(this->ctx(), 3, {{0, V(1)}, {2, V(2)}}, 16);
+  SparseVector<V> y(this->ctx(), 2);
+  EXPECT_THROW(A.multiply_sparse(this->ctx(), {.way = SpmspvWay::entries}, x, y), Unsupported);
+  EXPECT_EQ(A.multiply_sparse(this->ctx(), {.rates = &entries}, x, y).way, SpmspvWay::columns);
+  EXPECT_EQ(on_host(this->ctx(), y), (Sparse<V>{{0, V(4)}}));
+}
+
+/// By its own choice it does not go by entries through a column that one warp would go through.
+TYPED_TEST(SparseProducts, ALongColumnIsNotTakenByEntries) {
+  using S = typename TestFixture::S;
+  using V = typename TestFixture::V;
+  Csr<double> wide{300, 2, {0}, {}, {}};
+  for (Index i = 0; i < wide.rows; ++i)
+    wide.columns.push_back(1), wide.values.push_back(2), wide.offsets.push_back(i + 1);
+  CsrOperator<V, S> const A(this->ctx(), representable<S>(wide).view());
+  SpmspvRates const entries{.rows = 10, .columns = 5, .entries = 0};
+  auto const x = in_space<V>(this->ctx(), 2, {{1, V(3)}}, 16);
+  SparseVector<V> y(this->ctx(), 300), by_entries(this->ctx(), 300);
+  EXPECT_EQ(A.multiply_sparse(this->ctx(), {.rates = &entries}, x, y).way, SpmspvWay::columns);
+  A.multiply_sparse(this->ctx(), {.way = SpmspvWay::entries}, x, by_entries);
+  EXPECT_EQ(on_host(this->ctx(), by_entries), on_host(this->ctx(), y));
 }
 
 /// The kept A^T counts as memory, not as what a product reads; new values drop it.

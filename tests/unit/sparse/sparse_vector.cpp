@@ -41,7 +41,8 @@ TYPED_TEST(SparseVectors, ThereAndBackIsTheSame) {
         if (count == 200) entries.begin()->second = inf, entries.rbegin()->second = T(0);
         auto const x = in_space(this->ctx(), rows, entries, side);
         EXPECT_EQ(on_host(this->ctx(), x), entries);
-        EXPECT_EQ(x.entries(this->ctx()), static_cast<Index>(entries.size()));
+        EXPECT_EQ(x.counted(), static_cast<Index>(entries.size()));
+        EXPECT_EQ(x.entries(this->ctx()), x.counted());
 
         Array<T> dense(this->ctx().space(), static_cast<std::size_t>(rows));
         x.to_dense(this->ctx(), dense.view());
@@ -120,8 +121,11 @@ TYPED_TEST(SparseVectors, InfAndNanStayInTheirRows) {
   T const inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
   auto const x = in_space<T>(this->ctx(), 40, {{20, inf}, {3, nan}, {39, T(0)}, {1, nan}}, 16);
   SparseVector<T> y(this->ctx(), 40);
+  EXPECT_EQ(y.counted(), 0);
   multiply_sparse(this->ctx(), there.view(), SparseProduct<T>{}, x, y);
+  EXPECT_EQ(y.counted(), -1) << "not before somebody asks";
   auto const got = on_host(this->ctx(), y);
+  EXPECT_EQ(y.counted(), 3);
   ASSERT_EQ(got.size(), 3u);
   EXPECT_EQ(got.at(0), inf);
   EXPECT_TRUE(std::isnan(got.at(5)));
@@ -165,8 +169,8 @@ TYPED_TEST(SparseVectors, ProductsRefuseByName) {
   refused(x, {.mask = &longer}, "mask has 4 elements");
   refused(x, {.alpha = T(2), .semiring = Semiring::or_and}, "alpha = 1");
   for (SparseProduct<T> const& how :
-       {SparseProduct<T>{.way = SpmspvWay::columns}, SparseProduct<T>{.way = SpmspvWay::dense},
-        SparseProduct<T>{.op = Op::transpose}})
+       {SparseProduct<T>{.way = SpmspvWay::columns}, SparseProduct<T>{.way = SpmspvWay::entries},
+        SparseProduct<T>{.way = SpmspvWay::dense}, SparseProduct<T>{.op = Op::transpose}})
     EXPECT_THROW(multiply_sparse(this->ctx(), there.view(), how, x, y), Unsupported);
 }
 
