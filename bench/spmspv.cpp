@@ -7,7 +7,8 @@
 ///
 ///   hot, cold median us; cold: 256 MB are read before
 ///   way       rows: every tile of y is looked at; columns: those that x's tiles lead to;
-///             entries: the entries of the columns of x's entries are listed; dense: the operator's dense product, of which y is taken; auto: the one chosen
+///             entries: the entries of the columns of x's entries are listed; dense: the
+///             operator's dense product, of which y is taken; auto: the one chosen
 ///   gain      best dense product of cuSPARSE over this one, cold
 ///   least     best dense product of both libraries over this one, cold: by its own choice never
 ///             below 0.95

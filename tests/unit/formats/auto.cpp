@@ -109,11 +109,7 @@ TEST_F(AutoOperator, HandsRatesOfSparseProductsToTheOperator) {
   }
   EXPECT_EQ(way(factory("", "csr")->build(ctx_, a)),
             choose_way(CostTable::shipped(ctx_).of("csr").sparse,
-                       {.tile_rows = (a.rows + 15) / 16,
-                        .below = tiles_below(ctx_, a.view()).view.count,
-                        .entries = a.entries(),
-                        .x_share = tile_share(x),
-                        .columns = true}));
+                       counts_of(a.view(), tiles_below(ctx_, a.view()).view, x, true)));
 }
 
 TEST_F(AutoOperator, TimingNeedsLeaveToDiffer) {
