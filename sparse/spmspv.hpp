@@ -130,7 +130,8 @@ struct SpmspvMemory {
 ///
 ///   throws ShapeError where extents, sides or spaces differ, or alpha and beta do not go with the
 ///          semiring; Unsupported for `dense`, for columns without `below`, for entries without
-///          `transposed` and for the transpose (CsrOperator keeps it); after a DeviceError or a MemoryError y is of no use
+///          `transposed` and for the transpose (CsrOperator keeps it); after a DeviceError or a
+///          MemoryError y is of no use
 ///   cost   the columns of A, and the values where they meet x
 template <class S, class T>
 SparseProductNotes multiply_sparse(Context&, CsrView<S> const& a, SparseProduct<T> const& how,

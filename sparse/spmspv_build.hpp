@@ -66,10 +66,14 @@ struct Product {
   TCSOLVE_HD std::int64_t words() const { return (tiles() + 63) / 64; }
   TCSOLVE_HD std::int64_t old_parts() const { return (std::int64_t{old.tiles} + 31) / 32; }
   TCSOLVE_HD bool by_columns() const { return below.starts != nullptr; }
-  /// A tile that has entries.
+  /// Tiles of word w that have entries. All warps count in a few groups, which are few lines of
+  /// memory: a warp that has several tiles of a word keeps them together.
+  TCSOLVE_HD void keep(std::int64_t w, std::uint64_t tiles_of_word) const {
+    atomic_or(kept + w, tiles_of_word);
+    atomic_add(groups + w / words_of_group, static_cast<Index>(count_bits(tiles_of_word)));
+  }
   TCSOLVE_HD void keep(std::int64_t tile) const {
-    atomic_or(kept + tile / 64, std::uint64_t{1} << (tile % 64));
-    atomic_add(groups + tile / (64 * words_of_group), 1);
+    keep(tile / 64, std::uint64_t{1} << (tile % 64));
   }
 };
 

@@ -205,15 +205,22 @@ struct SumLists {
     int const shift = static_cast<int>((c - gathered()) % parts_of_word) * tiles_of_part;
     std::uint64_t const bits = (p.marked[w] & ~p.full[w]) >> shift & 0xffffu;
     int const lists = count_bits(bits) * p.strips();
+    if (lists == 0) return;
+    typename Warp::template Of<std::uint32_t> kept;  // tiles that have entries, each of one lane
+    warp.each([&](int lane) { kept[lane] = 0; });
     for (int first = 0; first < lists; first += 2 * ahead)
-      add(warp, 64 * w + shift, bits, first, lists);
+      add(warp, 64 * w + shift, bits, first, lists, kept);
+    std::uint64_t const all = warp.sum(kept);
+    warp.each([&](int lane) {
+      if (lane == 0 && all != 0) p.keep(w, all << shift);
+    });
   }
 
  private:
   /// Lists first, ..., first + 2 ahead - 1 of the tiles `bits` from `base` on.
   template <class Warp>
-  TCSOLVE_HD void add(Warp const& warp, std::int64_t base, std::uint64_t bits, int first,
-                      int lists) const {
+  TCSOLVE_HD void add(Warp const& warp, std::int64_t base, std::uint64_t bits, int first, int lists,
+                      typename Warp::template Of<std::uint32_t>& kept) const {
     Product<M, T> const& p = gather.p;
     int const strips = p.strips(), shift = lowest_bit(static_cast<std::uint32_t>(strips));
     typename Warp::template Of<Index> strip[ahead];
@@ -245,7 +252,7 @@ struct SumLists {
       warp.each([&](int lane) { sum[lane] = Sum<T>{p.semiring}; });
       add_by_place(warp, met[d], place[d], sum);
       std::uint32_t const rows = finish_rows(warp, strip[d], sum);
-      keep(warp, strip[d], d, rows, even);
+      keep(warp, base, strip[d], d, rows, even, kept);
       even = rows;
     }
   }
@@ -268,10 +275,11 @@ struct SumLists {
     return mask_of(warp, is);
   }
   /// `rows` of both lists to their tiles: two of 16, one of 32, or with `even`, those of the lists
-  /// before, one of 64.
+  /// before, one of 64. Those that have entries are bits from `base` on.
   template <class Warp>
-  TCSOLVE_HD void keep(Warp const& warp, typename Warp::template Of<Index> const& strip, int d,
-                       std::uint32_t rows, std::uint32_t even) const {
+  TCSOLVE_HD void keep(Warp const& warp, std::int64_t base,
+                       typename Warp::template Of<Index> const& strip, int d, std::uint32_t rows,
+                       std::uint32_t even, typename Warp::template Of<std::uint32_t>& kept) const {
     Product<M, T> const& p = gather.p;
     warp.each([&](int lane) {
       bool const first_of_tile = p.side() == 16   ? lane % strip_rows == 0
@@ -283,7 +291,7 @@ struct SumLists {
                                                    : std::uint64_t{rows} << 32 | even;
       Index const tile = strip[lane] / p.strips();
       p.there[tile] = there;
-      if (there != 0) p.keep(tile);
+      if (there != 0) kept[lane] |= std::uint32_t{1} << (tile - base);
     });
   }
 };
