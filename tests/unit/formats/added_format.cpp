@@ -172,7 +172,7 @@ TEST_F(TrialFormat, IsCalibrated) {
               0)
         << name(values);
   }
-  // Of the two csr alone multiplies sparse vectors, by rows and by columns.
+  // Of the two csr alone multiplies sparse vectors: by rows, by columns and by entries.
   CostTable const shipped = CostTable::shipped(ctx_);
   SparseRates const before = shipped.of("csr").sparse, after = table.of("csr").sparse;
   EXPECT_GT(after.rows + after.rows_looked + after.rows_multiplied, 0);
