@@ -24,12 +24,13 @@ TEST(PrecisionBySize, OneKernelIsForWhatIsSmallBesideTheCache) {
   auto const fits = [](Index rows, Offset entries) {
     CsrView<double> const a{
         rows, rows, entries, OffsetsView(static_cast<std::int64_t*>(nullptr)), nullptr, nullptr};
-    return fits_one_kernel(a, 50 << 20);
+    return fits_one_kernel(a, 60 << 20);
   };
   EXPECT_TRUE(fits(64 * 64 * 64, 190 * 190 * 190)) << "27 points";
   EXPECT_FALSE(fits(80 * 80 * 80, 238 * 238 * 238));
   EXPECT_TRUE(fits(64 * 64 * 64, 7 * 64 * 64 * 64)) << "7 points";
   EXPECT_FALSE(fits(96 * 96 * 96, 7 * 96 * 96 * 96));
+  EXPECT_FALSE(fits(3 * 36 * 36 * 36, 9 * 106 * 106 * 106)) << "elasticity";
 }
 
 TEST_P(Precisions, AsOneWordAreThoseOfTheKeys) {
