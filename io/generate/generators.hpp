@@ -231,7 +231,7 @@ constexpr bool has_rows_apart(P const& p) {
   return p.renumber == Renumber::none && !std::is_same_v<P, RmatParams>;
 }
 
-/// Those rows of the canonical matrix, in the columns of all, bit for bit. Throw as size_of does,
+/// Some rows of the canonical matrix, with its columns, bit for bit. Throw as size_of does,
 /// ShapeError for rows that it has not, Unsupported for some of them unless has_rows_apart(), and
 /// MemoryError when their part of build_bytes exceeds 80 % of the memory available. Throws
 /// Cancelled where the workers are told to stop. Cost: each entry is computed once; a renumbering
@@ -245,7 +245,7 @@ Csr<double> generate_rows(RmatParams const&, RowRange, Workers const& workers = 
 Csr<double> generate_rows(LongrowsParams const&, RowRange, Workers const& workers = {});
 Csr<double> generate_rows(BandedParams const&, RowRange, Workers const& workers = {});
 
-/// All rows.
+/// The whole of it.
 template <class P>
 Csr<double> generate(P const& params, Workers const& workers = {}) {
   return generate_rows(params, {0, size_of(params).rows}, workers);
