@@ -102,19 +102,19 @@ std::vector<std::vector<double>> fit_ones(Context& ctx, CsrView<double> const& a
   return fit;
 }
 
-/// Leaves out the rigid body modes that A does not map to nearly zero, unless they are to be kept.
-/// Where none would be left nothing is changed, and false returned.
-bool leave_out_wrong(Context& ctx, NearNullspace& made, bool keep) {
+/// Leaves out the rotations that A does not map to nearly zero, unless they are to be kept. The
+/// translations before them are represented whatever A does.
+void leave_out_wrong(Context& ctx, NearNullspace& made, Index translations, bool keep) {
   std::vector<Index> fit;
   for (Index c = 0; c < made.count; ++c) {
-    bool const wrong = made.ratios[std::size_t(c)] > most_left;
+    bool const wrong = c >= translations && made.ratios[std::size_t(c)] > most_left;
     if (wrong)
       warn_of_wrong(ctx, cat("rigid body mode ", c + 1), made.ratios[std::size_t(c)], keep,
                     "; are the coordinates those of this matrix, in its order?");
     if (keep || !wrong) fit.push_back(c);
   }
   std::size_t const all = static_cast<std::size_t>(made.count), left = fit.size();
-  if (left == 0 || left == all) return left > 0;
+  if (left == all) return;
   std::vector<double> const before = to_host(ctx, made.vectors);
   std::vector<double> rows(before.size() / all * left), ratios;
   for (std::size_t k = 0; k < rows.size(); ++k)
@@ -123,7 +123,6 @@ bool leave_out_wrong(Context& ctx, NearNullspace& made, bool keep) {
   made.vectors = to_space(ctx, rows.data(), rows.size());
   made.count = static_cast<Index>(left);
   made.ratios = std::move(ratios);
-  return true;
 }
 
 /// From their mean, and of size 1: translations and rotations are of one size, whatever the unit of
@@ -210,15 +209,12 @@ NearNullspace near_nullspace(Context& ctx, System const& system,
     double* const B = vectors(static_cast<Index>(given.size()));
     copy_bytes(ctx, B, ctx.space(), rows.data(), Space::host, made.vectors.bytes());
     made.given = true;
+  } else {
+    double* const B = vectors(made.block);
+    ctx.visit([&](auto& on) { translations(on, ctx.arena(), a.rows, made.block, B); });
   }
-  auto const judge = [&] { made.ratios = cancellation(ctx, a, made.vectors.data(), made.count); };
-  if (made.vectors.size() > 0) {
-    judge();
-    if (!solid || leave_out_wrong(ctx, made, params.keep)) return made;
-  }
-  double* const B = vectors(made.block);
-  ctx.visit([&](auto& on) { translations(on, ctx.arena(), a.rows, made.block, B); });
-  judge();
+  made.ratios = cancellation(ctx, a, made.vectors.data(), made.count);
+  if (solid) leave_out_wrong(ctx, made, made.block, params.keep);
   return made;
 }
 
