@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <tcsolve/formats/csr/operator.hpp>
+#include <tcsolve/precond/amg/joined_pattern.hpp>
 #include <tcsolve/precond/amg/strength.hpp>
 #include <tcsolve/precond/amg/weights.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
@@ -48,6 +49,7 @@ Aggregates Aggregation::aggregate(Context& ctx, CsrView<double> const& h) {
     Aggregates made;
     part(ctx, SetupPart::aggregates, [&] { made = aggregates(ctx, graph.strong); });
     keep_ = std::move(graph.keep), blocks_ = std::move(graph.blocks);
+    keeps_all_ = graph.keeps_all;
     // Nodes without a strong coupling are in no aggregate, and their couplings are lost.
     double const left = double(made.count) * rule_.vectors + double(graph.weak) * rule_.block;
     constexpr double shrinks = 0.7;
@@ -63,8 +65,18 @@ void Aggregation::plan_prolongation(Context& ctx, CsrView<double> const& h, Aggr
   coarse_B_ = Array<double>(ctx.space(), std::size_t(made.count) * rule_.vectors * rule_.vectors);
   tentative_values(ctx, tentative_, B, t_.data(), coarse_B_.data());
   if (!rule_.smooth) return;
-  // Entries that are dropped go to the diagonal, so that constants stay where they are; between
-  // the unknowns of different nodes the diagonal is not the place for them.
+  if (!keeps_all_) filter(ctx, h);
+  CsrView<double> const smoother = filter_ ? filter_->pattern().with<double>(nullptr) : h;
+  ctx.cancel_flag().check();
+  if (rule_.vectors == 1) joined_ = joined_pattern(ctx, smoother, tentative_.pattern.view());
+  if (joined_) return;
+  product_.emplace(ctx, smoother, tentative_.pattern.with<double>(nullptr), product_limits,
+                   sparse::ProductBlocks{rule_.block, rule_.block, rule_.vectors});
+}
+
+/// Entries that are dropped go to the diagonal, so that constants stay where they are; between the
+/// unknowns of different nodes the diagonal is not the place for them.
+void Aggregation::filter(Context& ctx, CsrView<double> const& h) {
   ctx.cancel_flag().check();
   try {
     filter_.emplace(ctx, h, keep_.data(),
@@ -73,11 +85,6 @@ void Aggregation::plan_prolongation(Context& ctx, CsrView<double> const& h, Aggr
     throw SetupError(cat("amg: each row needs a diagonal entry (", e.what(),
                          "); take ilu, or reorder rows so that diagonals are not zero"));
   }
-  if (filter_->pattern().entries == h.entries) filter_.reset();
-  CsrView<double> const smoother = filter_ ? filter_->pattern().with<double>(nullptr) : h;
-  ctx.cancel_flag().check();
-  product_.emplace(ctx, smoother, tentative_.pattern.with<double>(nullptr), product_limits,
-                   sparse::ProductBlocks{rule_.block, rule_.block, rule_.vectors});
 }
 
 bool Aggregation::suits(Context& ctx, CsrView<double> const& a) {
@@ -92,8 +99,8 @@ bool Aggregation::suits(Context& ctx, CsrView<double> const& a) {
 }
 
 bool Aggregation::thin_out(Context& ctx, CsrView<double> const& a) {
-  if (!product_) return false;
-  filter_.reset(), product_.reset();
+  if (!joined_ && !product_) return false;
+  filter_.reset(), joined_.reset(), product_.reset();
   plan_galerkin(ctx, a, rule_.block, rule_.vectors);
   return true;
 }
@@ -103,6 +110,7 @@ double Aggregation::own_bytes() const {
   double sum = 4 * rows + 12 * t + 4.0 * double(tentative_.nodes.size()) +
                4.0 * tentative_.aggregates + 8.0 * double(coarse_B_.size()) + bytes_of(blocks_);
   if (filter_) sum += double(keep_.size()) + 4 * rows + 4 * double(filter_->pattern().entries);
+  if (joined_) sum += bytes_of(*joined_);
   if (product_) sum += product_->bytes();
   if (symmetric_part_) sum += symmetric_part_->bytes() + 8.0 * double(h_.size());
   return sum;
@@ -110,7 +118,7 @@ double Aggregation::own_bytes() const {
 
 void Aggregation::interpolate(Context& ctx, CsrView<double> const& a, double lambda_max,
                               double* p) {
-  if (!product_)
+  if (!joined_ && !product_)
     return copy<double, double>(
         ctx, std::as_const(t_).view(),
         {p, static_cast<Index>(t_.size()), 1, 1, Layout::row_major, ctx.space()});
@@ -140,10 +148,11 @@ void Aggregation::interpolate(Context& ctx, CsrView<double> const& a, double lam
   }
   part(ctx, SetupPart::prolongation, [&] {
     CsrView<double> const T = tentative_.pattern.with(static_cast<double const*>(t_.data()));
+    double const omega = 4 / (3 * lambda_max);
+    if (joined_) return smooth_joined(ctx, f, T, d.data, omega, *joined_, p);
     auto* const product = scope.take<double>(static_cast<std::size_t>(product_->pattern().entries));
     product_->values(ctx, f, T, product);
-    smooth(ctx, product_->pattern().with(static_cast<double const*>(product)), T, d.data,
-           4 / (3 * lambda_max), p);
+    smooth(ctx, product_->pattern().with(static_cast<double const*>(product)), T, d.data, omega, p);
   });
 }
 

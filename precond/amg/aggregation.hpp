@@ -51,8 +51,9 @@ class Aggregation final : public AmgTransfer {
   CsrView<double> symmetric(Context&, CsrView<double> const& a);
   Aggregates aggregate(Context&, CsrView<double> const& h);
   void plan_prolongation(Context&, CsrView<double> const& h, Aggregates const&, double const* B);
+  void filter(Context&, CsrView<double> const& h);
   sparse::OwnedPattern const& pattern_of_p() const override {
-    return product_ ? product_->pattern() : tentative_.pattern;
+    return joined_ ? *joined_ : product_ ? product_->pattern() : tentative_.pattern;
   }
   void interpolate(Context&, CsrView<double> const& a, double lambda_max, double* p) override;
   double own_bytes() const override;
@@ -60,12 +61,15 @@ class Aggregation final : public AmgTransfer {
   Rule rule_;
   std::optional<sparse::SymmetricPart> symmetric_part_;  // A -> H; empty: A is symmetric
   Array<double> h_;                                      // values of H
-  bool h_is_new_ = false;  // they are of the values that interpolate() will be given
+  bool h_is_new_ = false;   // they are of the values that interpolate() will be given
+  bool keeps_all_ = false;  // the strength graph: of H's entries
   TentativePattern tentative_;
-  sparse::OwnedPattern blocks_;             // of the nodes of H, where one has several rows
-  Array<double> t_, coarse_B_;              // values of T; the coarser near-nullspace
-  std::optional<sparse::Filter> filter_;    // H -> H_F; empty: H_F = H
-  std::optional<sparse::Product> product_;  // H_F T; empty: P = T
+  sparse::OwnedPattern blocks_;           // of the nodes of H, where one has several rows
+  Array<double> t_, coarse_B_;            // values of T; the coarser near-nullspace
+  std::optional<sparse::Filter> filter_;  // H -> H_F; empty: H_F = H
+  // H_F T, of one vector and of several; both empty: P = T.
+  std::optional<sparse::OwnedPattern> joined_;
+  std::optional<sparse::Product> product_;
 };
 
 }  // namespace tcsolve

@@ -3,6 +3,7 @@
 #include <tcsolve/kernels/cuda/convert.cuh>
 #include <tcsolve/kernels/cuda/execute.cuh>
 #include <tcsolve/precond/amg/aggregates_build.hpp>
+#include <tcsolve/precond/amg/joined_pattern_build.hpp>
 #include <tcsolve/precond/amg/ops.hpp>
 #include <tcsolve/precond/amg/prolongation_build.hpp>
 #include <tcsolve/precond/amg/skew_ops.hpp>
@@ -59,6 +60,18 @@ void smooth(Device& device, Arena& arena, CsrView<double> const& product,
             CsrView<double> const& tentative, double const* d, double omega, double* p) {
   Converter on(device, arena);
   tcsolve::smooth(on, product, tentative, d, omega, p);
+}
+std::optional<sparse::OwnedPattern> joined_pattern(Device& device, Arena& arena,
+                                                   CsrView<double> const& f,
+                                                   PatternView const& tentative) {
+  Converter on(device, arena);
+  return tcsolve::joined_pattern(on, f, tentative);
+}
+void smooth_joined(Device& device, Arena& arena, CsrView<double> const& f,
+                   CsrView<double> const& tentative, double const* d, double omega,
+                   sparse::OwnedPattern const& pattern, double* p) {
+  Converter on(device, arena);
+  tcsolve::smooth_joined(on, f, tentative, d, omega, pattern, p);
 }
 Index smoother_weights(Device& device, Arena& arena, CsrView<double> const& a, RowWeight kind,
                        double* w) {

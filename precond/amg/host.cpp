@@ -3,6 +3,7 @@
 #include <tcsolve/kernels/host/convert.hpp>
 #include <tcsolve/kernels/host/execute.hpp>
 #include <tcsolve/precond/amg/aggregates_build.hpp>
+#include <tcsolve/precond/amg/joined_pattern_build.hpp>
 #include <tcsolve/precond/amg/ops.hpp>
 #include <tcsolve/precond/amg/prolongation_build.hpp>
 #include <tcsolve/precond/amg/skew_ops.hpp>
@@ -57,6 +58,16 @@ void smooth(Host&, Arena& arena, CsrView<double> const& product, CsrView<double>
             double const* d, double omega, double* p) {
   Converter on(arena);
   tcsolve::smooth(on, product, tentative, d, omega, p);
+}
+std::optional<sparse::OwnedPattern> joined_pattern(Host&, Arena& arena, CsrView<double> const& f,
+                                                   PatternView const& tentative) {
+  Converter on(arena);
+  return tcsolve::joined_pattern(on, f, tentative);
+}
+void smooth_joined(Host&, Arena& arena, CsrView<double> const& f, CsrView<double> const& tentative,
+                   double const* d, double omega, sparse::OwnedPattern const& pattern, double* p) {
+  Converter on(arena);
+  tcsolve::smooth_joined(on, f, tentative, d, omega, pattern, p);
 }
 Index smoother_weights(Host&, Arena& arena, CsrView<double> const& a, RowWeight kind, double* w) {
   Converter on(arena);

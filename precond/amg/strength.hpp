@@ -24,6 +24,7 @@ struct StrengthGraph {
   sparse::OwnedPattern blocks;  ///< of the nodes, where one has several rows
   sparse::OwnedPattern strong;  ///< (nodes x nodes) J != I, strongly coupled to I
   Array<std::uint8_t> keep;  ///< (entries of A) 1 within a node and between strongly coupled ones
+  bool keeps_all = false;    ///< there is no other entry
   Index weak = 0;            ///< nodes coupled to others, but to none strongly
 };
 
@@ -32,7 +33,8 @@ constexpr Index most_node_rows = 16;
 
 /// Of a, square, canonical, in the Context's space, its rows a multiple of `block` <=
 /// most_node_rows. With theta = 0 every coupling other than 0 is strong. NaN is strong. Cost: three
-/// passes over the matrix; memory: a byte an entry of A, 4 an entry of the graph.
+/// passes over the matrix, where a node is a row one of them over its columns alone; memory: a byte
+/// an entry of A, 4 an entry of the graph.
 StrengthGraph strength_graph(Context&, CsrView<double> const& a, Index block, double theta);
 
 /// Whether the strength graph of a keeps the entries that `keep` (entries) has, of a graph of a

@@ -87,18 +87,25 @@ struct SquareOfNode {
     own[I] = square;
   }
 };
+/// Where a node is a row `keep` is that of A at once.
 struct CountStrong {
   StrongRows rows;
-  Offset* count;       // (nodes + 1)
-  std::int32_t* weak;  // (nodes + 1)
+  Offset* count;          // (nodes + 1)
+  std::int32_t* weak;     // (nodes + 1)
+  std::uint8_t* keep;     ///< (entries) or null
+  std::int32_t* dropped;  ///< set where an entry is not kept
   TCSOLVE_HD void operator()(CsrView<double> const& m, std::int64_t I) const {
     Offset here = 0;
     bool coupled = false;
     if (I < rows.nodes)
       for (Offset k = m.offsets[I], end = m.offsets[I + 1]; k < end; ++k) {
         double const s = rows.size(m.values[k]);
-        here += rows.strong(I, m.columns[k], s);
+        bool const strong = rows.strong(I, m.columns[k], s);
+        here += strong;
         coupled = coupled || (m.columns[k] != I && s != 0);
+        if (keep == nullptr) continue;
+        keep[k] = strong || m.columns[k] == I;
+        if (keep[k] == 0 && glance(dropped) == 0) put(dropped, 1);
       }
     count[I] = here;
     weak[I] = coupled && here == 0;
@@ -114,16 +121,29 @@ struct FillStrong {
       if (rows.strong(I, m.columns[k], rows.size(m.values[k]))) columns[to++] = m.columns[k];
   }
 };
+/// The same of what is kept, where a node is a row.
+struct FillKeptNeighbours {
+  std::uint8_t const* keep;
+  OffsetsView offsets;
+  Index* columns;
+  TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t i) const {
+    Offset to = offsets[i];
+    for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k)
+      if (keep[k] != 0 && a.columns[k] != i) columns[to++] = a.columns[k];
+  }
+};
 struct KeepStrong {
   PatternView a, strong;
   Index block;
   std::uint8_t* keep;
+  std::int32_t* dropped;
   TCSOLVE_HD void operator()(std::int64_t i, Offset k) const {
     auto const I = static_cast<Index>(i / block);
     Index const J = a.columns[k] / block;
     Offset const begin = strong.offsets[I], n = strong.offsets[std::int64_t{I} + 1] - begin;
     Offset const at = sparse::first_not_below(strong.columns + begin, n, J);
     keep[k] = J == I || (at < n && strong.columns[begin + at] == J);
+    if (keep[k] == 0 && glance(dropped) == 0) put(dropped, 1);
   }
 };
 
@@ -148,14 +168,26 @@ StrengthGraph strength_graph(On& on, CsrView<double> const& a, Index block, doub
   auto* const offsets = on.template take<Offset>(n);
   auto* const weak = on.template take<std::int32_t>(n);
   auto* const before = on.template take<std::int32_t>(n);
-  on.each_row(n, m, CountStrong{rows, count, weak});
+  auto* const dropped = on.template take<std::int32_t>(1);
+  made.keep = Array<std::uint8_t>(on.space(), static_cast<std::size_t>(a.entries));
+  std::uint8_t* const keep = made.keep.data();
+  on.clear(dropped, 1);
+  on.each_row(n, m, CountStrong{rows, count, weak, block == 1 ? keep : nullptr, dropped});
   on.scan(count, offsets, n, Plus{});
   on.scan(weak, before, n, Plus{});
   made.strong = sparse::with_offsets(on, rows.nodes, rows.nodes, offsets);
-  made.keep = Array<std::uint8_t>(on.space(), static_cast<std::size_t>(a.entries));
+  OffsetsView const of = made.strong.offsets();
+  Index* const columns = made.strong.columns.data();
+  if (block == 1) {
+    on.each_rows_of_columns(rows.nodes, 1, a, FillKeptNeighbours{keep, of, columns});
+  } else {
+    on.each_row(rows.nodes, m, FillStrong{rows, of, columns});
+    sparse::each_entry(on, a, KeepStrong{a, made.strong.view(), block, keep, dropped});
+  }
   on.read(before + rows.nodes, &made.weak, 1);
-  on.each_row(rows.nodes, m, FillStrong{rows, made.strong.offsets(), made.strong.columns.data()});
-  sparse::each_entry(on, a, KeepStrong{a, made.strong.view(), block, made.keep.data()});
+  std::int32_t some = 0;
+  on.read(dropped, &some, 1);
+  made.keeps_all = some == 0;
   return made;
 }
 

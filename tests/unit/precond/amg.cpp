@@ -97,6 +97,7 @@ TEST_P(Amg, StrengthGraphIsThatOfBlockNorms) {
           weak += coupled && wanted[I].empty();
         }
         EXPECT_EQ(graph.weak, weak);
+        EXPECT_EQ(graph.keeps_all, std::ranges::count(keep, 0) == 0);
       }
 }
 
