@@ -40,10 +40,11 @@ class NarrowLoops : public OnEachBackend {
                ? definite_
                : general_;
   }
-  static std::string yaml(Case const& c, std::string const& type) {
+  static std::string yaml(Case const& c, std::string const& type,
+                          std::string const& execution = "auto") {
     auto const bar = type.find('|');
-    return cat("solver: {type: ", c.method, ", rtol: 1e-9, ", type.substr(0, bar),
-               "}\npreconditioner: ", c.preconditioner,
+    return cat("solver: {type: ", c.method, ", rtol: 1e-9, execution: ", execution, ", ",
+               type.substr(0, bar), "}\npreconditioner: ", c.preconditioner,
                "\noperator: {format: csr, values: ", type.substr(bar + 1), "}\n");
   }
   struct Solved {
@@ -87,6 +88,36 @@ TEST_P(NarrowLoops, GiveTheSameBitsInTwentyRuns) {
             for (std::size_t i = 0; i < now.history.size(); ++i)
               ASSERT_EQ(now.history[i].norm, then.history[i].norm);
           }
+        }
+      }
+    }
+}
+
+/// A step that is launched, a recorded one, and the host's loop: `auto` takes another on each.
+TEST_P(NarrowLoops, GiveTheSameBitsHoweverAStepRepeats) {
+  std::vector<std::string> executions{"eager"};
+  if (GetParam() == Backend::host)
+    executions.push_back("auto");
+  else if (graphs_by_default())
+    executions.push_back("graph");
+  for (Case const& c : cases())
+    for (std::string const type : types) {
+      Csr<double> const& a = matrix(c.method);
+      Matrix const B = random_matrix(a.rows, 2, 12);
+      Solved first;
+      for (std::string const& execution : executions) {
+        SCOPED_TRACE(cat(c.method, ", ", c.preconditioner, ", ", type, ", ", execution));
+        LinearSolver solver = LinearSolver::from_yaml(ctx(), a.view(), yaml(c, type, execution));
+        Solved s = solved(solver, B);
+        for (SolveReport const& r : s.reports) EXPECT_TRUE(r.converged()) << r.message;
+        if (execution == executions.front()) {
+          first = std::move(s);
+          continue;
+        }
+        ASSERT_EQ(s.X, first.X);
+        for (std::size_t j = 0; j < 2; ++j) {
+          EXPECT_EQ(s.reports[j].true_residual, first.reports[j].true_residual);
+          EXPECT_EQ(s.reports[j].iterations, first.reports[j].iterations);
         }
       }
     }

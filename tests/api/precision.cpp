@@ -342,6 +342,21 @@ TEST_P(Precisions, APowerOfTwoChangesNoBit) {
                 "1e-12}\n"},
            Case{"preconditioner: {type: solver, vectors: fp32, values: fp16, solver: {type: cg, "
                 "rtol: 0.1}}\nsolver: {type: cg, beta: flexible, rtol: 1e-10}\n"},
+           Case{jacobi + "solver: {type: minres, vectors: fp32, rtol: 1e-11}\n"},
+           Case{jacobi + csr_of + ", values: fp16}\nsolver: {type: minres, rtol: 1e-11}\n"},
+           Case{jacobi + csr_of +
+                ", values: fp16}\nsolver: {type: chronopoulos_gear, vectors: fp32, rtol: "
+                "1e-11}\n"},
+           Case{jacobi + csr_of +
+                ", values: fp16}\nsolver: {type: pseudo_block_cg, vectors: fp32, rtol: 1e-11}\n"},
+           Case{jacobi + csr_of +
+                ", values: fp16}\nsolver: {type: pseudo_block_gmres, vectors: fp32, rtol: "
+                "1e-11}\n"},
+           Case{jacobi + csr_of +
+                ", values: bf16}\nsolver: {type: pseudo_block_bicgstab, vectors: fp32, rtol: "
+                "1e-11}\n"},
+           Case{csr_of + ", values: fp32}\nsolver: {type: lsmr, vectors: fp32, rtol: 1e-9}\n"},
+           Case{csr_of + ", values: fp16}\nsolver: {type: lsmr, rtol: 1e-9}\n"},
            Case{jacobi + csr_of +
                     ", values: bf16}\nsolver: {type: cg, vectors: fp32, rtol: 1e-9, "
                     "max_iters: 20000}\n",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// After the first solves a time loop takes no memory: new values, setup and solve go with what is
 /// there, and the matrix is not copied.
+#include <algorithm>
+
 #include <tcsolve/core/faults.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/io/generate/generators.hpp>
@@ -47,6 +49,42 @@ TEST_P(TimeLoop, TakesNoMemoryAndCopiesNoMatrix) {
       EXPECT_LT(copied, 4 * vector_bytes + 16 * 1024);
       EXPECT_LT(copied, matrix_bytes / 4) << "the test means something";
     }
+}
+
+/// FP32 vectors and narrow values: r is made anew on the way, from A in FP64.
+TEST_P(TimeLoop, UpdatesTakeNoMemory) {
+  Csr<double> const a = generate(Poisson27Params{.n = 12, .coefficient = Coefficient::random});
+  auto const A_true = std::make_shared<CsrOperator<double>>(ctx(), a.view());
+  auto const M = std::make_shared<Jacobi<float>>(ctx(), A_true->view());
+  Column const b = random_column(a.rows, 31);
+  Column x = Column::Zero(a.rows);
+  auto const check = [&]<class S>(S) {
+    Csr<S> const narrow = converted<S>(a);
+    CsrStorage<S> const there(ctx(), narrow);
+    for (std::string const& method : methods("cg bicgstab")) {
+      SCOPED_TRACE(cat(method, ", values of ", sizeof(S), " bytes"));
+      auto const A = std::make_shared<CsrOperator<float, S>>(ctx(), narrow);
+      auto solver = make_solver<float>(method, {.rtol = 1e-10}, execution());
+      solver->setup_working(ctx(), A, M, A_true);
+      auto const step = [&] {
+        A->update_values(ctx(), there.view());
+        // One kernel is made anew with its program.
+        if (execution() != Execution::persistent) solver->setup_working(ctx(), A, M, A_true);
+        x.setZero();
+        SolveReport const report = solve(*solver, b, x);
+        EXPECT_TRUE(report.converged()) << report.message;
+        EXPECT_GE(std::ranges::count(report.history, Mark::update, &Record::mark), 1);
+      };
+      for (int i = 0; i < 2; ++i) step();
+      MemoryCounters const before = memory_counters();
+      for (int i = 0; i < 3; ++i) step();
+      MemoryCounters const now = memory_counters();
+      EXPECT_EQ(now.allocations, before.allocations);
+      EXPECT_EQ(now.releases, before.releases);
+    }
+  };
+  check(float{});
+  check(half{});
 }
 
 /// What holds nothing between two solves serves two solvers that are never at work at once.

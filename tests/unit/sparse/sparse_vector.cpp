@@ -86,6 +86,10 @@ TYPED_TEST(SparseVectors, RefuseByName) {
   refused([&] { SparseVector<T>::from_entries(this->ctx(), 50, indices, one); },
           "2 indices and 1 values");
   refused([&] { SparseVector<T>(this->ctx(), 50, 48); }, "tiles of 48");
+  // What counts tiles in 32 bits refuses more entries before it looks at one.
+  PatternView large;
+  large.rows = large.cols = 70'000, large.entries = Offset{1} << 31;
+  EXPECT_THROW(tiles_below(this->ctx(), large), SizeError);
 }
 
 TYPED_TEST(SparseVectors, ProductsWithCsrAreThoseOfTheDefinition) {
