@@ -55,9 +55,10 @@ class Preconditioner {
   /// matrix' blocks, ascending, the number of rows last. Returns the start that it reaches across,
   /// -1 for none.
   virtual Index reaches_across(std::vector<Index> const& /*starts*/) const { return -1; }
-  /// M anew, in wider types than it is in: what a solve ended in may be the rounding of a narrow M.
-  /// view() is another operator then. False where it is in the widest that it has, and nothing is
-  /// done. Throws as update().
+  /// M anew, in wider types than it is in, or with bounds where it goes by estimates, and tells the
+  /// log: what a solve ended in may be the rounding of a narrow M, or an estimate that was too low.
+  /// view() is another operator then. False where there is nothing safer, and nothing is done.
+  /// Throws as update().
   virtual bool widen(Context&, System const&) { return false; }
 };
 

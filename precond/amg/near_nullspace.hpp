@@ -46,11 +46,10 @@ struct NearNullspaceParams {
               "each with one vector or several columns that A nearly maps to zero, in the place of "
               "translations (relative to the working directory); for nodes of one unknown, "
               "coarsening is then by aggregation"),
-        field(
-            &P::keep, "keep",
-            "also those vectors of files or of the program, and rigid body modes, that A does not "
-            "map to nearly zero, |A z| beyond half of |A| |z| in sums; else they are left out, "
-            "which is told"),
+        field(&P::keep, "keep",
+              "also those vectors of files or of the program, and rotations, that A does not "
+              "map to nearly zero, |A z| beyond half of |A| |z| in sums; else they are left out, "
+              "which is told"),
         field(&P::learn, "learn", between(0, 8),
               "vectors more, learned from A: what ten cycles of a first hierarchy leave of random "
               "ones. The set-up takes two to three times as long, and levels have more rows")};
@@ -65,11 +64,11 @@ struct NearNullspace {
 };
 
 /// Of system.matrix, without learned ones (precond/amg/learn.hpp); what the keys leave open, as
-/// system.nodes says. Vectors of the caller's and rigid body modes that A does not map to nearly
-/// zero are left out, unless they are to be kept, and where none is left translations take their
-/// place; a warning names each. Throws SetupError where the block does not divide the rows, or
-/// coordinates or vectors are too few, too many, of another dimension or not finite; what
-/// read_columns_file() throws.
+/// system.nodes says. Vectors of the caller's that A does not map to nearly zero are left out,
+/// unless they are to be kept, and where none is left translations take their place; rotations
+/// likewise, beside which there are translations. A warning names each. Throws SetupError where the
+/// block does not divide the rows, or coordinates or vectors are too few, too many, of another
+/// dimension or not finite; what read_columns_file() throws.
 NearNullspace near_nullspace(Context&, System const&, NearNullspaceParams const&);
 
 /// ||A z||_1 / || |A| |z| ||_1 of each column z of B (rows x count): 0 where A maps it to zero, 1

@@ -28,7 +28,8 @@ struct AmgTypes {
   Real values, vectors;
 };
 AmgTypes types_of(Context const&, AmgParams const&);
-/// What `values: auto` is. Narrow types are to be measured on a device before they are its default.
+/// What `values: auto` is. On a device FP16 pays from the second solve or a later one on
+/// (docs/15-multigrid.md).
 constexpr AmgValues automatic_values(bool on_device) {
   return on_device ? AmgValues::f64 : AmgValues::f32;
 }
