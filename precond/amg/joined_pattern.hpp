@@ -9,7 +9,8 @@
 ///     row i of A_F T       columns  2         7         d: of a row without entries in T
 ///                          values   c u + e v a s + b t
 ///
-/// The sums are those of sparse/product.hpp, in its order: the same bits.
+/// The sums are those of sparse/product.hpp, in its order: the same bits. The difference from T is
+/// rounded as in smooth(), on a device once less (FMA).
 #pragma once
 
 #include <optional>
