@@ -30,7 +30,9 @@ struct GraphSearchOptions {
 
 /// What a search is asked beside SearchRequest.
 struct SearchTuning {
-  SearchStep step = SearchStep::automatic;  ///< every level is found so; for tests and studies
+  SearchStep step = SearchStep::automatic;  ///< every level is found so; for tests and studies.
+                                            ///< automatic: by the queue, or, where some vertex has
+                                            ///< over 16 times the mean of edges, as prices tell
   bool parents = true;                      ///< false: levels alone
 };
 

@@ -118,6 +118,29 @@ TYPED_TEST(GraphSearchOn, ChangesItsWayAsTheFrontierGrows) {
   EXPECT_EQ(summary.steps.front(), SearchStep::queue);  // one vertex
 }
 
+/// Half of all vertices are sources: prices alone would leave the queue in both graphs.
+TYPED_TEST(GraphSearchOn, LeavesTheQueueWhereThereAreHubs) {
+  auto const steps = [&](Csr<double> const& a) {
+    CsrStorage<double> const there(this->ctx(), a);
+    GraphSearch search(this->ctx(), there.view(), {.along = Along::both});
+    SearchRequest request{.sources = {}, .along = Along::both};
+    for (Index v = 0; v < a.rows; v += 2) request.sources.push_back(v);
+    SearchSummary const summary = search.run(this->ctx(), request);
+    expect_equal(search.on_host(this->ctx()), breadth_first(a, request));
+    EXPECT_FALSE(summary.steps.empty());
+    // A way that is asked for is taken all the same.
+    SearchSummary const forced = search.run(this->ctx(), request, {.step = SearchStep::pull_csc});
+    for (SearchStep const step : forced.steps) EXPECT_EQ(step, SearchStep::pull_csc);
+    return summary.steps;
+  };
+  for (SearchStep const step : steps(generate(Poisson27Params{.n = 40})))
+    EXPECT_EQ(step, SearchStep::queue);
+  std::vector<SearchStep> const with_hubs =
+      steps(generate(RmatParams{15, 16, Coefficient::random}));
+  ASSERT_FALSE(with_hubs.empty());
+  EXPECT_NE(with_hubs.front(), SearchStep::queue);
+}
+
 TYPED_TEST(GraphSearchOn, LevelsAloneAreTheSame) {
   Csr<double> const a = generate(Poisson7Params{.n = 17});
   CsrStorage<double> const there(this->ctx(), a);
