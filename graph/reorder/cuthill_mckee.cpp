@@ -58,10 +58,16 @@ Permutation reverse_cuthill_mckee(Pattern const& a, CancelFlag cancel) {
 
 namespace {
 
-/// One after another, vertices take some 100 ns an entry; a level takes a device a few us whatever
-/// is in it, and an entry of a long row as much as a hundred of short ones.
+/// One after another, vertices take 16 ns an entry. A device takes 2 of them, and
+///
+///   120 ns for an entry of the longest row, which one warp walks: as long as the host where that
+///          row has an eighth of all entries;
+///   5 us   for a level of the searches with its part of the numbering, whatever is in it: as long
+///          as the host where there is a level to some 320 entries.
+///
+/// Rates of an H200 (docs/internals/reordering.md). What was measured lies on the safe side.
 CuthillMckeeLimits limits(Offset entries) {
-  return {.longest = 1024 + entries / 256, .levels = 256 + entries / 2000};
+  return {.longest = std::max<Offset>(1024, entries / 16), .levels = 256 + entries / 500};
 }
 
 /// All memory that the symmetric case needs, in one piece that the Arena owns.

@@ -32,12 +32,12 @@ Permutation reverse_cuthill_mckee(Pattern const& a, CancelFlag cancel = {});
 /// another, on the host, with the same result,
 ///
 ///   below 30,000 entries   which a host has done before a device has launched its kernels;
-///   with a row or column of more than 1024 + entries / 256    one warp walks a row;
-///   with more than 256 + entries / 2000 levels in all searches  each ends with a barrier of the
-///                                                               grid: a long strip.
+///   with a row or column of more than 1024 entries and a sixteenth of all    one warp walks a row;
+///   with more than 256 + entries / 500 levels in all searches    each ends with a barrier of the
+///                                                                grid: a long strip.
 ///
-/// The last is found out by searching so many levels in vain, at a few microseconds each: less than
-/// a tenth of what the host then takes. Throws ShapeError unless A is square and there. Scratch: 8
+/// The last is found out by searching half as many levels in vain, at 2.4 us each: a sixth of what
+/// the host then takes. Throws ShapeError unless A is square and there. Scratch: 8
 /// bytes an entry, 32 where the pattern is not symmetric, and 180 a row; it is given back.
 template <class S>
 Permutation reverse_cuthill_mckee(Context&, CsrView<S> const& a);

@@ -146,6 +146,12 @@ struct SearchState {
   SearchCounts* counts;  ///< zeros
   Index most;            ///< levels of all searches together
 
+  /// Levels that there are at least if a search with the first level `first` has more than d. The
+  /// first search is followed by one from the vertex furthest away, which has as many or more.
+  TCSOLVE_HD std::int64_t at_least(Index first, Index d) const {
+    return first == 1 ? 2 * (std::int64_t{d} + 1) : std::int64_t{first} + d;
+  }
+
   /// Of level d: a choice, since a subscript would keep all of this in a device's local memory.
   TCSOLVE_HD Index* queue(Index d) const { return d % 2 == 0 ? even : odd; }
 
@@ -194,7 +200,7 @@ struct Searches {
     for (Index d = 0;; ++d) {
       Index const here = steps.value(found + d % 3);
       if (here == 0) return d;
-      if (first - 1 + d >= s.most) return 0;
+      if (s.at_least(first, d) > s.most) return 0;
       steps.each_warp(here, Expand{s.graph, first, first + d + 1, s.level, s.queue(d),
                                    s.queue(d + 1), found + (d + 1) % 3, found + (d + 2) % 3});
     }
@@ -228,7 +234,7 @@ Index search_one_by_one(On& on, SearchState const& s) {
     on.clear(count, counts);
     on.each(s.parts.count, Begin{s.parts.all, first, s.level, s.even, count});
     Index met[batch];
-    for (Index k = 0; first - 1 + k < most; k += batch) {
+    for (Index k = 0; s.at_least(first, k) <= most; k += batch) {
       for (Index d = k; d < k + batch; ++d)
         on.each_warp(count + d, n,
                      Expand{s.graph, first, first + d + 1, s.level, s.queue(d), s.queue(d + 1),

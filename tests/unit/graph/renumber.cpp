@@ -153,10 +153,14 @@ TYPED_TEST(Renumber, CuthillMckeeOfWideLevelsIsThatByVertices) {
 TYPED_TEST(Renumber, CuthillMckeeOfTheContextIsTheSame) {
   Edges strip;
   add_grid(strip, 0, 3, 12000);  // 12,000 levels: given up on the way
+  Edges hub;                     // of 2,000 entries among 84,000
+  add_grid(hub, 0, 100, 200);
+  for (Index i = 10; i < 20000; i += 10) join(hub, 0, i);
   for (auto const& [name, a] :
        {Named{"small", shuffled(generate(Poisson7Params{.n = 9}))},
         Named{"large", shuffled(generate(Poisson27Params{.n = 24}))},
         Named{"strip", shuffled(with_entries(36000, strip))},
+        Named{"hub", shuffled(with_entries(20000, hub))},
         Named{"long row", generate(LongrowsParams{40000, 1, 9000, Coefficient::random})},
         Named{"nonsymmetric", random_graph(20000, 60000, 4, false)}}) {
     SCOPED_TRACE(name);
@@ -177,6 +181,9 @@ TYPED_TEST(Renumber, CuthillMckeeGivesUpBeyondItsLimits) {
     EXPECT_FALSE(by_levels(this->ctx(), a, {.levels = 1900, .one_kernel = one_kernel}));  // second
     EXPECT_TRUE(by_levels(this->ctx(), a, {.levels = 2100, .one_kernel = one_kernel}));
   }
+  // Two searches of 1000 levels from an end: half of the limit tells in the first.
+  EXPECT_FALSE(by_levels(this->ctx(), a, {.levels = 1999}));
+  EXPECT_TRUE(by_levels(this->ctx(), a, {.levels = 2000}));
   EXPECT_TRUE(by_levels(this->ctx(), a, {.longest = 2}));
   EXPECT_FALSE(by_levels(this->ctx(), b, {.longest = 900}));
   EXPECT_TRUE(by_levels(this->ctx(), b, {.longest = 999, .levels = 100}));
@@ -184,6 +191,15 @@ TYPED_TEST(Renumber, CuthillMckeeGivesUpBeyondItsLimits) {
   Edges half;
   for (Index i = 0; i < 999; ++i) half.insert({i, 999});
   EXPECT_FALSE(by_levels(this->ctx(), with_entries(1000, half), {.longest = 900}));
+}
+
+/// A hub of a twenty-fifth of the entries is walked where the matrix lies; a small matrix is not.
+TEST(RenumberLimits, AreThoseMeasured) {
+  EXPECT_TRUE(tcsolve::by_levels(1'362'000, 52'431));
+  EXPECT_FALSE(tcsolve::by_levels(1'362'000, 1'362'000 / 16 + 1));
+  EXPECT_TRUE(tcsolve::by_levels(30'000, 1'875));
+  EXPECT_FALSE(tcsolve::by_levels(30'000, 1'876));
+  EXPECT_FALSE(tcsolve::by_levels(29'999, 5));
 }
 
 TYPED_TEST(Renumber, PermutedThereIsPermutedHere) {
