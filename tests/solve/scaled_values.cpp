@@ -144,7 +144,11 @@ TEST_P(ScaledValues, APowerOfTwoChangesNoBit) {
   if (execution() == Execution::persistent) GTEST_SKIP() << "not a list of ops";
   for (int const furthest : {0, 16})
     for (Real const values : {Real::f32, Real::f16, Real::bf16})
-      for (char const* method : {"cg", "gmres", "bicgstab"}) {
+      for (char const* method :
+           {"cg", "gmres", "bicgstab", "minres", "chronopoulos_gear", "lsmr"}) {
+        // Least squares weigh rows as they are: where these span ten decades, Jacobi, which scales
+        // columns for lsmr, makes no system that 20,000 steps solve.
+        if (furthest != 0 && method == std::string("lsmr")) continue;
         Csr<double> const a = spread(poisson(), furthest);
         Column const b = rhs_of(a, furthest, 5);
         Solved const first = solved(stored(a, values), a, b, method);
