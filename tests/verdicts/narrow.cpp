@@ -90,9 +90,9 @@ class NarrowVerdicts : public OnEachBackend {
     for (std::string const& method : methods(names)) {
       Solved const wide = solved(a, b, method, {"fp64", "fp64", ""});
       for (Narrow const& types : all_types) {
-        if (*types.basis != 0 && method != "gmres") continue;
-        bool const wide_only = method == "block_cg" || method == "block_gmres" ||
-                               method == "pseudo_block_gmres" || method == "deflated_cg";
+        if (*types.basis != 0 && method != "gmres" && method != "fgmres") continue;
+        bool const wide_only =
+            method == "block_cg" || method == "block_gmres" || method == "deflated_cg";
         if (wide_only && types.vectors != std::string("fp64")) continue;
         SCOPED_TRACE(cat(method, ", values ", types.values, ", vectors ", types.vectors, ", basis ",
                          types.basis));
