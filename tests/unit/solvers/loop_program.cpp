@@ -273,7 +273,7 @@ TEST(Program, KeepsTheSumOfOneRankInTheBlocks) {
   Recorded r;
   Index places[4] = {};
   double own = 0;
-  OuterRows const outer{{3, 4, 9, OffsetsView(static_cast<std::int64_t*>(nullptr)), nullptr, r.v},
+  OuterRows outer{{3, 4, 9, OffsetsView(static_cast<std::int64_t*>(nullptr)), nullptr, r.v},
                         places,
                         0,
                         r.v,
