@@ -172,7 +172,7 @@ SolverOptions with_precision_keys(SolverOptions options) {
   return options;
 }
 
-bool fits_one_kernel(CsrView<double> const& a, double cache_bytes) {
+bool lies_in_cache(CsrView<double> const& a, double cache_bytes) {
   // In csr's bytes, whatever the format, and what H200s call their cache, 60 MiB: CG took 0.78 to
   // 1.01 times FP32's time up to 1.8 caches, 1.10 to 1.6 from 2.2 on; there bicgstab 1.35, gmres
   // 1.34 (docs/results/mixed-h200.md).
@@ -200,8 +200,8 @@ PrecisionChosen choose_precision(std::int64_t rows, std::int64_t cols, SolverOpt
     return fp64(cat(method.name(),
                     " neither makes r anew on the way in FP32 nor begins from it "
                     "again after 50 steps at most"));
-  if (where == RunsWhere::one_kernel)
-    return fp64("the solve is one kernel, which FP32 makes no faster");
+  if (where == RunsWhere::cache)
+    return fp64("the system lies in the device's cache, where FP32 makes no step faster");
   if (!has_key(options.matrix_operator, "values"))
     return narrow_basis ? basis_alone() : fp64("the format has FP64 values alone");
   if (rows != cols || rows == 0) return fp64("the matrix is not square");

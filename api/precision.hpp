@@ -57,21 +57,21 @@ struct PrecisionChosen {
 };
 /// The options with `solver.basis: fp32`.
 SolverOptions with_narrow_basis(SolverOptions options);
-/// Whether A is so small that a solve in one kernel waits for other things than memory: FP32 takes
-/// as long there, or longer, by the updates that leave the kernel (docs/results/mixed-h200.md).
-bool fits_one_kernel(CsrView<double> const& a, double cache_bytes);
-/// Where a solve is at work: on the host, on a device as one kernel, or there beyond its caches.
-enum class RunsWhere { host, one_kernel, device_memory };
+/// Whether A is so small beside a device's cache that a step waits for other things than memory:
+/// FP32 takes as long there, or longer, by its updates (docs/results/mixed-h200.md).
+bool lies_in_cache(CsrView<double> const& a, double cache_bytes);
+/// Where a solve is at work: on the host, on a device within its cache, or there beyond it.
+enum class RunsWhere { host, cache, device_memory };
 /// FP32 as long as u cond(M A) <= 3e-3, u its roundoff, by what the steps of the solve see
 /// (ConditionWatch): there r made anew on the way costs at most some 1.2 times the iterations of
 /// FP64. Of a method for general matrices that tells nothing of A, as long as r falls by three from
 /// one time that it is made anew to the next (condition_of_update): by twelve and more it falls in
 /// solves that gain by FP32, by two in those that are lost in it (docs/results/mixed-host.md).
-/// Never 16 bits, which have not been measured to be faster, and not in one kernel, where FP32 has
-/// been measured to be slower. A method that begins anew after few steps takes FP32 as well; where
-/// M varies, or the format has FP64 values alone, it keeps FP64 vectors, and has its Krylov basis
-/// in FP32 where a device streams it, which costs no iterations.
-/// rows, cols: of all ranks.
+/// Never 16 bits, which have not been measured to be faster, and not in a device's cache, where
+/// FP32 has been measured to be slower. A method that begins anew after few steps takes FP32 as
+/// well; where M varies, or the format has FP64 values alone, it keeps FP64 vectors, and has its
+/// Krylov basis in FP32 where a device streams it, which costs no iterations. rows, cols: of all
+/// ranks.
 PrecisionChosen choose_precision(std::int64_t rows, std::int64_t cols, SolverOptions const&,
                                  Solver const& method, RunsWhere);
 

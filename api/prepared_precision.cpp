@@ -38,14 +38,18 @@ bool PreparedSystem::may_widen() const {
   }
 }
 
-/// Whether a solve in FP64 is one kernel that FP32 would not be faster than; of several ranks on
-/// all of them, since theirs stays one for so much longer, and one in FP32 is none.
-bool PreparedSystem::fits_one_kernel_everywhere() const {
+/// Whether a step in FP64 waits for other things than memory, of several ranks on all of them,
+/// since theirs is one kernel for so much longer, and one in FP32 is none. Who wants launches by
+/// name has those of either type.
+bool PreparedSystem::lies_in_caches() const {
+  ConfigNode const* const execution = options_.solver.node().find("execution");
+  bool const launches =
+      execution != nullptr && (execution->scalar == "graph" || execution->scalar == "eager");
   Communicator& ranks = ctx_.communicator();
   double const share = ranks.extends_sums() ? share_of_ranks : 1;
   bool const fits =
-      fits_one_kernel(matrix_.storage()->view(), share * static_cast<double>(ctx_.cache_bytes()));
-  return !ranks.agree(!fits) && recipes_.list().begins_as_one_kernel();
+      lies_in_cache(matrix_.storage()->view(), share * static_cast<double>(ctx_.cache_bytes()));
+  return !ranks.agree(!fits) && !launches;
 }
 
 /// `precision: auto`, by the entries as they were given. All ranks choose the same.
@@ -57,7 +61,7 @@ void PreparedSystem::choose_types() {
   } else {
     RunsWhere where = RunsWhere::host;
     if (ctx_.device() != nullptr)
-      where = fits_one_kernel_everywhere() ? RunsWhere::one_kernel : RunsWhere::device_memory;
+      where = lies_in_caches() ? RunsWhere::cache : RunsWhere::device_memory;
     CsrView<double> const& a = matrix_.storage()->view();
     std::int64_t const rows = ranks_ ? ranks_->rows().size() : a.rows,
                        cols = ranks_ ? ranks_->columns().size() : a.cols;

@@ -85,7 +85,7 @@ class PreparedSystem {
   // prepared_precision.cpp
   OperatorPtr<double> store(std::string& why);
   void refuse_types(std::string const& why);
-  bool fits_one_kernel_everywhere() const;
+  bool lies_in_caches() const;
   bool has_wider() const;
   bool may_widen() const;
   WorkingPrecision in_force() const;

@@ -18,13 +18,13 @@ using ::testing::StartsWith;
 class Precisions : public SolvedInTypes {};
 TCSOLVE_ON_EACH_BACKEND(Precisions);
 
-/// Systems of docs/results/mixed-h200.md: FP32 took longer where a solve is one kernel that waits
+/// Systems of docs/results/mixed-h200.md: FP32 took longer where a solve waits
 /// for other things than memory.
-TEST(PrecisionBySize, OneKernelIsForWhatIsSmallBesideTheCache) {
+TEST(PrecisionBySize, SmallBesideTheCacheStaysInFp64) {
   auto const fits = [](Index rows, Offset entries) {
     CsrView<double> const a{
         rows, rows, entries, OffsetsView(static_cast<std::int64_t*>(nullptr)), nullptr, nullptr};
-    return fits_one_kernel(a, 60 << 20);
+    return lies_in_cache(a, 60 << 20);
   };
   EXPECT_TRUE(fits(64 * 64 * 64, 190 * 190 * 190)) << "27 points";
   EXPECT_FALSE(fits(80 * 80 * 80, 238 * 238 * 238));
@@ -69,7 +69,7 @@ TEST_P(Precisions, OfAutoGoByTheCondition) {
         A, A * random_column(n, 2),
         cat("precision: auto\npreconditioner: {type: jacobi}\noperator: {format: csr}\n", more));
   };
-  // On a device the small system would be one kernel, and stay in FP64.
+  // On a device the small system would stay in FP64, unless its loop is to be launches.
   std::string const cg = "solver: {type: cg, rtol: 1e-10, max_iters: 4000, execution: graph}\n";
   Solved const well = with(1e2, cg);
   EXPECT_TRUE(well.report.converged()) << well.report.message;
@@ -171,7 +171,7 @@ TEST_P(Precisions, OfAutoNarrowTheBasisBeyondTheCaches) {
   char const* const varying = "{type: fgmres, restart: 50}";
   EXPECT_TRUE(chosen(varying, RunsWhere::device_memory).narrow_basis);
   EXPECT_EQ(chosen(varying, RunsWhere::device_memory).types, WorkingPrecision{});
-  EXPECT_FALSE(chosen(varying, RunsWhere::one_kernel).narrow_basis);
+  EXPECT_FALSE(chosen(varying, RunsWhere::cache).narrow_basis);
   EXPECT_FALSE(chosen(varying, RunsWhere::host).narrow_basis);
   // FP32 vectors have a basis of their own.
   WorkingPrecision const fp32{Real::f32, Real::f32};
@@ -181,7 +181,7 @@ TEST_P(Precisions, OfAutoNarrowTheBasisBeyondTheCaches) {
       EXPECT_FALSE(chosen(solver, where).narrow_basis) << solver;
     }
   EXPECT_EQ(chosen("{type: bicgstab}", RunsWhere::device_memory).types, fp32);
-  EXPECT_EQ(chosen("{type: bicgstab}", RunsWhere::one_kernel).types, WorkingPrecision{});
+  EXPECT_EQ(chosen("{type: bicgstab}", RunsWhere::cache).types, WorkingPrecision{});
   for (char const* const solver : {"{type: gmres, restart: 51}", "{type: gmres, basis: fp64}",
                                    "{type: gmres, execution: persistent}"}) {
     EXPECT_FALSE(chosen(solver, RunsWhere::device_memory).narrow_basis) << solver;

@@ -85,7 +85,7 @@ TEST_P(RankTypes, ProductsOfFloatsAreThoseOfTheWhole) {
 }
 
 /// A condition that FP32 bears, and one that it does not: found by the steps, on all ranks in the
-/// same one. On a device the small system would be one kernel, and stay in FP64.
+/// same one. On a device the small system would stay in FP64.
 TEST_P(RankTypes, OfAutoGoByTheCondition) {
   for (double const decades : {1, 8}) {
     Matrix const A = with_eigenvalues(graded(n, -decades), 3);

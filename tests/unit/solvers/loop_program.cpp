@@ -274,11 +274,11 @@ TEST(Program, KeepsTheSumOfOneRankInTheBlocks) {
   Index places[4] = {};
   double own = 0;
   OuterRows outer{{3, 4, 9, OffsetsView(static_cast<std::int64_t*>(nullptr)), nullptr, r.v},
-                        places,
-                        0,
-                        r.v,
-                        places,
-                        100};
+                  places,
+                  0,
+                  r.v,
+                  places,
+                  100};
   double p[1], q[1];
   auto const recorded = [&](bool dots, bool alone = true) {
     Recording body = r.ctx.record([&](Context& c) {
