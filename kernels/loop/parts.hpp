@@ -19,6 +19,7 @@
 
 namespace tcsolve {
 
+/// Whether those of its kind may.
 template <class V>
 constexpr bool joins_parts = requires(V const& op) {
   op.joins();
