@@ -87,8 +87,8 @@ TYPED_TEST(SparseBlocks, SumsAndDiagonalsOfRowsAreEigens) {
     Sparse const e = eigen(a);
     Eigen::VectorXd const ones = Eigen::VectorXd::Ones(a.cols), sums = e * ones,
                           sizes = e.cwiseAbs() * ones;
-    auto const of = [&](auto const& f) {
-      There<double> y(ctx, std::vector<double>(std::size_t(a.rows), NAN));
+    auto const of = [&, rows = a.rows](auto const& f) {
+      There<double> y(ctx, std::vector<double>(std::size_t(rows), NAN));
       f(y.view());
       return y.all();
     };

@@ -70,8 +70,8 @@ TEST_F(RankedFiles, WhoMakesTheMatrixMakesNoDifference) {
     bool const grid = solver == "cg" ? generator != "banded" : generator == "convdiff";
     std::string const size = generator == "rmat" ? "scale: 7" : grid ? "n: 6" : "n: 300";
     std::string const more = generator == "longrows" ? ", long_rows: 3, long_length: 200" : "";
-    auto const yaml = [&](std::string const& matrix) {
-      return "problem: {" + matrix + "}\nsolver: {type: " + solver +
+    auto const yaml = [method = solver](std::string const& matrix) {
+      return "problem: {" + matrix + "}\nsolver: {type: " + method +
              ", max_iters: 40}\npreconditioner: {type: none}\noutput: {bandwidth: false}\n";
     };
     std::string const made =
