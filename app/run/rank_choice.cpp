@@ -19,11 +19,11 @@
 namespace tcsolve {
 namespace {
 
-/// Microseconds of an iteration of CG on an H100; on an H200 all of it takes three quarters. What
-/// ranks add to their part of it is some 20 where each runs one kernel (docs/results/two-gpus.md).
+/// Microseconds of an iteration of CG on an H200, in one kernel on each of several ranks
+/// (docs/results/two-gpus.md).
 double predicted(ProblemSize const& size, int ranks) {
-  double const alone = (28.0 * size.rows + 2.8 * static_cast<double>(size.entries)) / 1e6;
-  return ranks == 1 ? alone : alone / ranks + 25;
+  double const alone = (20.6 * size.rows + 2.13 * static_cast<double>(size.entries)) / 1e6;
+  return ranks == 1 ? alone : alone / ranks + 12;
 }
 
 /// How many of these GPUs there are, and reach each other, from the first one on.

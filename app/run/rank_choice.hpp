@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// How many ranks solve a system soonest, where the config leaves that to the program.
 ///
-///     us(1) = 28 rows / 10^6 + 2.8 entries / 10^6        an iteration of CG with Jacobi on an H100
-///     us(k) = us(1) / k + 25                             two sums, a halo and more kernels
+///     us(1) = 20.6 rows / 10^6 + 2.13 entries / 10^6     an iteration of CG with Jacobi on an H200
+///     us(k) = us(1) / k + 12                             two sums, a halo, the outer rows
 ///
 /// Fitted to docs/results/two-gpus.md, where one and two GPUs were measured: within 20 % of the
-/// systems with more than 500,000 rows, and right for all about which is faster. More than two were
+/// systems with more than 200,000 rows, and right for all about which is faster. More than two were
 /// not measured.
 #pragma once
 
