@@ -65,6 +65,23 @@ Median timed(Context& ctx, int repetitions, Call const& f) {
   return {ms[ms.size() / 2], ms.front()};
 }
 
+/// Reverse Cuthill-McKee by levels on the device, once it is known to be the host's.
+Median timed_order(Context& ctx, std::string const& name, CsrView<double> const& a,
+                   Permutation const& wanted, bool one_kernel, int repetitions) {
+  std::vector<Index> old_numbers(static_cast<std::size_t>(a.rows));
+  auto const order = [&] {
+    Arena arena(ctx.space());
+    cuthill_mckee(*ctx.device(), arena, PatternView(a), {.one_kernel = one_kernel},
+                  old_numbers.data());
+  };
+  order();
+  if (Permutation(old_numbers) != wanted) {
+    std::cout << name << ": NOT the order of the host" << std::endl;
+    std::exit(1);
+  }
+  return timed(ctx, repetitions, order);
+}
+
 void measure(Context& ctx, std::string const& name, Csr<double> const& a, int repetitions) {
   CsrStorage<double> const there(ctx, a.view());
   Permutation P, serial;
@@ -81,21 +98,9 @@ void measure(Context& ctx, std::string const& name, Csr<double> const& a, int re
   line("order", timed(ctx, repetitions, [&] { P = reverse_cuthill_mckee(ctx, there.view()); }),
        host);
   if (P != serial) std::cout << name << ": NOT the order of the host" << std::endl;
-  for (bool const one_kernel : {true, false}) {
-    std::vector<Index> old_numbers(static_cast<std::size_t>(a.rows));
-    auto const order = [&] {
-      Arena arena(ctx.space());
-      cuthill_mckee(*ctx.device(), arena, PatternView(there.view()), {.one_kernel = one_kernel},
-                    old_numbers.data());
-    };
-    order();
-    if (Permutation(old_numbers) != serial) {
-      std::cout << name << ": NOT the order of the host" << std::endl;
-      std::exit(1);
-    }
+  for (bool const one_kernel : {true, false})
     line(one_kernel ? "order, one kernel" : "order, a kernel a level",
-         timed(ctx, repetitions, order), 0);
-  }
+         timed_order(ctx, name, there.view(), serial, one_kernel, repetitions), 0);
   double const host_permute = milliseconds([&] { b = permuted(a.view(), serial); });
   line("permute", timed(ctx, repetitions, [&] { permuted(ctx, there.view(), P); }), host_permute);
   CsrStorage<double> const moved = permuted(ctx, there.view(), P);
@@ -177,20 +182,9 @@ void measure_limits(Context& ctx, std::string const& name, Csr<double> const& a,
   Permutation serial;
   double const host = milliseconds([&] { serial = reverse_cuthill_mckee(Pattern(a)); });
   std::cout << name << " | " << a.rows << " | " << a.entries();
-  for (bool const one_kernel : {true, false}) {
-    std::vector<Index> old_numbers(static_cast<std::size_t>(a.rows));
-    auto const order = [&] {
-      Arena arena(ctx.space());
-      cuthill_mckee(*ctx.device(), arena, PatternView(there.view()), {.one_kernel = one_kernel},
-                    old_numbers.data());
-    };
-    order();
-    if (Permutation(old_numbers) != serial) {
-      std::cout << name << ": NOT the order of the host" << std::endl;
-      std::exit(1);
-    }
-    std::cout << " | " << timed(ctx, repetitions, order).median;
-  }
+  for (bool const one_kernel : {true, false})
+    std::cout << " | "
+              << timed_order(ctx, name, there.view(), serial, one_kernel, repetitions).median;
   double const taken =
       timed(ctx, repetitions, [&] { reverse_cuthill_mckee(ctx, there.view()); }).median;
   std::cout << " | " << taken << " | " << host << std::endl;

@@ -9,6 +9,7 @@
 #include <tcsolve/precond/jacobi/jacobi.hpp>
 
 #include <tests/support/formats.hpp>
+#include <tests/support/memory.hpp>
 #include <tests/support/solve_backend.hpp>
 
 namespace tcsolve::test {
@@ -38,14 +39,8 @@ TEST_P(TimeLoop, TakesNoMemoryAndCopiesNoMatrix) {
         x.setZero();
         EXPECT_TRUE(solve(*solver, b, x).converged());
       };
-      for (int i = 0; i < 2; ++i) step();
-      MemoryCounters const before = memory_counters();
-      for (int i = 0; i < 3; ++i) step();
-      MemoryCounters const now = memory_counters();
-      EXPECT_EQ(now.allocations, before.allocations);
-      EXPECT_EQ(now.releases, before.releases);
       // b and x go and come; the rest are numbers.
-      std::int64_t const copied = (now.copied_bytes - before.copied_bytes) / 3;
+      std::int64_t const copied = expect_no_memory(step);
       EXPECT_LT(copied, 4 * vector_bytes + 16 * 1024);
       EXPECT_LT(copied, matrix_bytes / 4) << "the test means something";
     }
@@ -75,12 +70,7 @@ TEST_P(TimeLoop, UpdatesTakeNoMemory) {
         EXPECT_TRUE(report.converged()) << report.message;
         EXPECT_GE(std::ranges::count(report.history, Mark::update, &Record::mark), 1);
       };
-      for (int i = 0; i < 2; ++i) step();
-      MemoryCounters const before = memory_counters();
-      for (int i = 0; i < 3; ++i) step();
-      MemoryCounters const now = memory_counters();
-      EXPECT_EQ(now.allocations, before.allocations);
-      EXPECT_EQ(now.releases, before.releases);
+      expect_no_memory(step);
     }
   };
   check(float{});
