@@ -75,6 +75,7 @@ struct TriangleSolve {
   double alpha = 1, beta = 0;
   double* out = nullptr;
   std::int64_t out_stride = 1, out_column = 0;
+  LoopState* loop = nullptr;  ///< around it, or null: in a stopped one nothing happens
 };
 
 /// What a search has found of a triangle (factors/apply/reach_search.hpp): `known` is 0 where it

@@ -18,6 +18,18 @@ Traits both(Traits const& a, Traits const& b) {
           .isolates_nonfinite = a.isolates_nonfinite && b.isolates_nonfinite};
 }
 
+/// y = alpha op(A) x + beta y, and nothing in a stopped loop, whatever A does there: what is added
+/// to y, and what a part makes of another part's vector, is added and made once.
+template <class T>
+void apply_part(Context& ctx, LinearOperator<T> const& A, T alpha, In<T> x, T beta, Out<T> y,
+                Op op) {
+  if (A.traits().stops) return A.apply(ctx, alpha, x, beta, y, op);
+  auto scope = ctx.arena().scope();
+  Out<T> const made = scope.template vectors<T>(y.rows, y.cols);
+  A.apply(ctx, T(1), x, T(0), made, op);
+  axpby<T, T>(ctx, alpha, made, beta, y);
+}
+
 template <class T>
 std::string extents(LinearOperator<T> const& a) {
   return cat(a.name(), " is ", a.rows(), " x ", a.cols());
@@ -125,8 +137,8 @@ double Sum<T>::advance(Context& ctx, double n) const {
 }
 template <class T>
 void Sum<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
-  A_->apply(ctx, alpha, x, beta, y, op);
-  B_->apply(ctx, alpha, x, T(1), y, op);
+  apply_part<T>(ctx, *A_, alpha, x, beta, y, op);
+  apply_part<T>(ctx, *B_, alpha, x, T(1), y, op);
 }
 
 template <class T>
@@ -168,7 +180,7 @@ void Product<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op o
   LinearOperator<T> const& first = op == Op::none ? *B_ : *A_;
   LinearOperator<T> const& second = op == Op::none ? *A_ : *B_;
   first.apply(ctx, T(1), x, T(0), between, op);
-  second.apply(ctx, alpha, between, beta, y, op);
+  apply_part<T>(ctx, second, alpha, between, beta, y, op);
 }
 
 template <class T>
@@ -191,6 +203,12 @@ Shifted<T>::Shifted(OperatorPtr<T> A, double sigma)
   if (A_->rows() != A_->cols()) throw ShapeError(cat("shifted: ", extents(*A_), ", not square"));
 }
 template <class T>
+Traits Shifted<T>::traits() const {
+  Traits traits = A_->traits();
+  traits.stops = true;
+  return traits;
+}
+template <class T>
 void Shifted<T>::prepare(Context& ctx, Op op) const {
   A_->prepare(ctx, op);
 }
@@ -200,7 +218,7 @@ double Shifted<T>::norm_estimate() const {
 }
 template <class T>
 void Shifted<T>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op op) const {
-  A_->apply(ctx, alpha, x, beta, y, op);
+  apply_part<T>(ctx, *A_, alpha, x, beta, y, op);
   axpby<T, T>(ctx, double(alpha) * sigma_, x, 1.0, y);
 }
 

@@ -126,7 +126,7 @@ class Shifted final : public LinearOperator<T> {
  public:
   Shifted(OperatorPtr<T> A, double sigma);
   void prepare(Context&, Op) const override;
-  Traits traits() const override { return A_->traits(); }
+  Traits traits() const override;
   Cost cost(Index k) const override { return A_->cost(k); }
   std::string name() const override { return cat("shifted(", A_->name(), ")"); }
   double norm_estimate() const override;

@@ -36,7 +36,8 @@ class FunctionOperator final : public LinearOperator<T> {
             .transpose = options_.transposed != nullptr,
             .fixed = options_.fixed,
             .capturable = options_.capturable,
-            .isolates_nonfinite = false};
+            .isolates_nonfinite = false,
+            .stops = false};
   }
   /// Nothing is known but the vectors.
   Cost cost(Index k) const override {

@@ -27,6 +27,9 @@ struct Traits {
   /// An application is a list of operations, and a recording holds them one by one. What they work
   /// on lives as long as the operator, or comes from the arena, which is then the recording's.
   bool operations = false;
+  /// In a stopped loop (core/loop_state.hpp) an application does nothing: steps that were submitted
+  /// ahead must leave what the loop goes on with. Else it makes y anew, of the same x.
+  bool stops = true;
 };
 
 /// Of one application to k columns.

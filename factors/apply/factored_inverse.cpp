@@ -284,6 +284,7 @@ void FactoredInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, doub
   double* const shared = x.cols > 1 ? scope.template take<double>(unknowns) : nullptr;
   unsigned* const tickets = x.cols > 1 ? scope.template take<unsigned>(2) : nullptr;
   ctx.submit("factored_inverse", [this, alpha, x, beta, y, shared, tickets](Context& c) {
+    if (c.space() == Space::host && Frame{c.loop()}.stopped()) return;
     for (Index j = 0; j < x.cols; j += TriangleSolve::most_columns) {
       Index const count = std::min(x.cols - j, TriangleSolve::most_columns);
       auto const few = [&](auto v) {
@@ -333,7 +334,8 @@ auto FactoredInverse<S>::solves(double alpha, In<double> x, double beta, Out<dou
 template <class S>
 void FactoredInverse<S>::solve_column(Context& ctx, double alpha, In<double> x, double beta,
                                       Out<double> y) const {
-  Solves const at = solves(alpha, x, beta, y, 1, y_.data());
+  Solves at = solves(alpha, x, beta, y, 1, y_.data());
+  at.down.loop = at.up.loop = ctx.loop();
   double* const between = y_.data() + (lower_.view.rows - rows());
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) {
@@ -376,7 +378,8 @@ template <class S>
 void FactoredInverse<S>::solve_columns(Context& ctx, double alpha, In<double> x, double beta,
                                        Out<double> y, double* unknowns, unsigned* tickets) const {
   Index const width = width_of(x.cols);
-  Solves const at = solves(alpha, x, beta, y, width, unknowns);
+  Solves at = solves(alpha, x, beta, y, width, unknowns);
+  at.down.loop = at.up.loop = ctx.loop();
   std::int64_t const first = std::int64_t{lower_.view.rows} * width;
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) {

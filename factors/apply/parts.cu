@@ -43,6 +43,7 @@ __global__ void __launch_bounds__(threads)
     parts_kernel(PartsView<S> m, double alpha, double const* x, std::int64_t x_step,
                  std::int64_t x_column, double beta, double* y, std::int64_t y_step,
                  std::int64_t y_column) {
+  if (Frame{m.loop}.stopped()) return;
   extern __shared__ double unknowns[];
   x += blockIdx.y * x_column, y += blockIdx.y * y_column;
   Index const part = blockIdx.x, first = part * m.part;

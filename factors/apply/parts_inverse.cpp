@@ -146,7 +146,9 @@ void PartsInverse<S>::do_apply(Context& ctx, double alpha, In<double> x, double 
     return transposed_->apply(ctx, alpha, x, beta, y);
   }
   ctx.submit("factors_by_parts", [this, alpha, x, beta, y](Context& c) {
-    c.visit([&](auto& on) { solve_parts(on, view_, alpha, x, beta, y); });
+    PartsView<S> now = view_;
+    now.loop = c.loop();
+    c.visit([&](auto& on) { solve_parts(on, now, alpha, x, beta, y); });
   });
 }
 
@@ -173,6 +175,7 @@ void solve(PartTriangle<S> const& t, Index part, double* y) {
 template <class S>
 void solve_parts(Host&, PartsView<S> const& m, double alpha, In<double> x, double beta,
                  Out<double> y) {
+  if (Frame{m.loop}.stopped()) return;
   constexpr std::int64_t worth_sharing = 4;  // parts
   parallel(std::int64_t{m.parts} * x.cols, worth_sharing, [&](std::int64_t task) {
     std::int64_t const p = task % m.parts;

@@ -35,6 +35,7 @@ struct PartsView {
   PartTriangle<S> lower, upper;
   Index const *from = nullptr, *to = nullptr;  // (rows)
   double const *row_scale = nullptr, *inverse_pivots = nullptr, *column_scale = nullptr;
+  LoopState* loop = nullptr;  ///< around a solve, or null: in a stopped one nothing happens
 };
 
 // solve_parts: y = alpha C Q^T U^-1 D^-1 L^-1 P R x + beta y of the triangles by parts.

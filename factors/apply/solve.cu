@@ -77,6 +77,7 @@ __device__ bool has(std::uint64_t const* bits, Index i) {
 template <int lanes, bool masked, class S>
 __global__ void __launch_bounds__(block)
     solve_kernel(TriangleView<S> t, TriangleSolve s, TriangleScratch at, TriangleMask mask) {
+  if (Frame{s.loop}.stopped()) return;
   __shared__ unsigned tile;
   if (threadIdx.x == 0) tile = atomicAdd(at.ticket, 1u);
   // Reset what the other solve waits on: it is not read while this one runs.
@@ -130,6 +131,7 @@ __global__ void __launch_bounds__(block)
 template <int at_once, int K, class S>
 __global__ void __launch_bounds__(block)
     solve_columns_kernel(TriangleView<S> t, TriangleSolve s, double* y, unsigned* ticket) {
+  if (Frame{s.loop}.stopped()) return;
   __shared__ unsigned tile;
   if (threadIdx.x == 0) tile = atomicAdd(ticket, 1u);
   __syncthreads();

@@ -102,6 +102,7 @@ struct BittcfArrays {
 //   bits    the same on every run: side entries in order, then blocks in order, pieces in order
 //   note    device: stored zeros of a block multiply x, so an Inf or NaN in x reaches every row of
 //           a window that has its column
+//   state   of the loop around it, or null: in a stopped one nothing happens
 //
 // spmm_gram_bittcf: y = alpha A x, G = x^T y, A square, on a device.
 //
@@ -112,7 +113,7 @@ struct BittcfArrays {
 //           and read; gram() after a product reads 128 rows
 //   error   of G: a sum of rows terms, added by fours, windows, thread blocks and groups of these
 //   bits    the same on every run
-//   state   of the loop around it, or null: G stays as it is in a stopped one
+//   state   of the loop around it, or null: in a stopped one nothing happens
 namespace host {
 /// Throws SizeError beyond 2^31 - 1 entries.
 template <class S>
@@ -120,7 +121,8 @@ BittcfArrays<S> build_bittcf(Host&, Arena&, CsrView<S> const& a, BittcfTuning co
 template <class S>
 void refill_bittcf(Host&, Arena&, CsrView<S> const& a, BittcfArrays<S>&);
 template <class S, class T>
-void spmm_bittcf(Host&, T alpha, BittcfView<S> const& a, T* parts, In<T> x, T beta, Out<T> y);
+void spmm_bittcf(Host&, LoopState*, T alpha, BittcfView<S> const& a, T* parts, In<T> x, T beta,
+                 Out<T> y);
 }  // namespace host
 namespace cuda {
 template <class S>
@@ -128,7 +130,8 @@ BittcfArrays<S> build_bittcf(Device&, Arena&, CsrView<S> const& a, BittcfTuning 
 template <class S>
 void refill_bittcf(Device&, Arena&, CsrView<S> const& a, BittcfArrays<S>&);
 template <class S, class T>
-void spmm_bittcf(Device&, T alpha, BittcfView<S> const& a, T* parts, In<T> x, T beta, Out<T> y);
+void spmm_bittcf(Device&, LoopState*, T alpha, BittcfView<S> const& a, T* parts, In<T> x, T beta,
+                 Out<T> y);
 template <class S>
 std::int64_t gram_doubles_bittcf(Device&, BittcfView<S> const& a, In<double> x, In<double> y);
 template <class S>

@@ -216,7 +216,8 @@ __device__ bool add_others(BittcfView<S> const& a, Columns const& at, Parts<T, w
 /// A warp a window, or a piece.
 template <class S, class T, class Columns>
 __global__ void __launch_bounds__(32 * warps, blocks_together(sizeof(T) * Columns::width))
-    bittcf_kernel(BittcfView<S> a, Columns at, T* parts_of, bool pieces) {
+    bittcf_kernel(LoopState* state, BittcfView<S> a, Columns at, T* parts_of, bool pieces) {
+  if (Frame{state}.stopped()) return;
   constexpr int width = Columns::width;
   int const lane = threadIdx.x % 32, g = lane / 4, r = 2 * (lane % 4);
   Parts<T, width> const parts{parts_of};
@@ -245,7 +246,9 @@ __global__ void __launch_bounds__(32 * warps, blocks_together(sizeof(T) * Column
 /// thread block to `grams`, in the order of the blocks.
 template <class S>
 __global__ void __launch_bounds__(32 * warps, blocks_together(16))
-    bittcf_gram_kernel(BittcfView<S> a, Adjacent<double, 1> at, double* parts_of, double* grams) {
+    bittcf_gram_kernel(LoopState* state, BittcfView<S> a, Adjacent<double, 1> at, double* parts_of,
+                       double* grams) {
+  if (Frame{state}.stopped()) return;
   int const lane = threadIdx.x % 32, g = lane / 4, r = 2 * (lane % 4);
   Index const I = blockIdx.x * warps + threadIdx.x / 32;
   WarpGram gram;
@@ -276,16 +279,17 @@ __global__ void __launch_bounds__(32 * warps, blocks_together(16))
 Index thread_blocks(Index items) { return (items + warps - 1) / warps; }
 
 template <class S, class T, class Columns>
-void launch(Device& on, BittcfView<S> const& a, T* parts, Columns const& at, bool pieces) {
+void launch(Device& on, LoopState* state, BittcfView<S> const& a, T* parts, Columns const& at,
+            bool pieces) {
   auto const blocks = static_cast<unsigned int>(thread_blocks(pieces ? a.pieces : a.windows));
   if (blocks == 0) return;
-  bittcf_kernel<<<blocks, 32 * warps, 0, on.stream>>>(a, at, parts, pieces);
+  bittcf_kernel<<<blocks, 32 * warps, 0, on.stream>>>(state, a, at, parts, pieces);
   check(cudaGetLastError());
 }
 template <class S, class T, class Columns>
-void launch(Device& on, BittcfView<S> const& a, T* parts, Columns const& at) {
-  launch(on, a, parts, at, true);
-  launch(on, a, parts, at, false);
+void launch(Device& on, LoopState* state, BittcfView<S> const& a, T* parts, Columns const& at) {
+  launch(on, state, a, parts, at, true);
+  launch(on, state, a, parts, at, false);
 }
 
 /// Rows from `data` on can be loaded 16 bytes at a time, and their addresses computed in 32 bits.
@@ -309,7 +313,8 @@ Adjacent<T, width> adjacent(T const* x, std::int64_t ldx, T* y, std::int64_t ldy
 }  // namespace
 
 template <class S, class T>
-void spmm_bittcf(Device& on, T alpha, BittcfView<S> const& a, T* parts, In<T> x, T beta, Out<T> y) {
+void spmm_bittcf(Device& on, LoopState* state, T alpha, BittcfView<S> const& a, T* parts, In<T> x,
+                 T beta, Out<T> y) {
   if (a.rows == 0) return;
   auto const strides = [](auto const& v) {
     bool const rows = v.layout == Layout::row_major;
@@ -322,7 +327,7 @@ void spmm_bittcf(Device& on, T alpha, BittcfView<S> const& a, T* parts, In<T> x,
     T* const to = y.data + y.offset(0, j);
     auto const runs = [&]<int width>(std::integral_constant<int, width>) {
       auto const at = adjacent<T, width>(from, x.ld, to, y.ld, alpha, beta);
-      launch(on, a, parts, at);
+      launch(on, state, a, parts, at);
       j += at.columns;
     };
     constexpr int widest = Unit<T>::widest;
@@ -339,7 +344,7 @@ void spmm_bittcf(Device& on, T alpha, BittcfView<S> const& a, T* parts, In<T> x,
       auto const [x_row, x_column] = strides(x);
       auto const [y_row, y_column] = strides(y);
       int const count = left < Strided<T>::columns ? left : Strided<T>::columns;
-      launch(on, a, parts,
+      launch(on, state, a, parts,
              Strided<T>{from, to, x_row, x_column, y_row, y_column, count, alpha, beta});
       j += count;
     }
@@ -357,9 +362,9 @@ void spmm_gram_bittcf(Device& on, LoopState* state, double alpha, BittcfView<S> 
                       double* parts, In<double> x, Out<double> y, double* G, double* memory) {
   auto const at = adjacent<double, 1>(x.data, x.ld, y.data, y.ld, alpha, 0.0);
   Index const blocks = thread_blocks(a.windows);
-  launch(on, a, parts, at, true);
-  bittcf_gram_kernel<<<static_cast<unsigned int>(blocks), 32 * warps, 0, on.stream>>>(a, at, parts,
-                                                                                      memory);
+  launch(on, state, a, parts, at, true);
+  bittcf_gram_kernel<<<static_cast<unsigned int>(blocks), 32 * warps, 0, on.stream>>>(
+      state, a, at, parts, memory);
   check(cudaGetLastError());
   add_grams(on, state, memory, blocks, G);
 }
@@ -371,8 +376,9 @@ void spmm_gram_bittcf(Device& on, LoopState* state, double alpha, BittcfView<S> 
                                     In<double>, Out<double>, double*, double*);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
-#define TCSOLVE_INSTANTIATE(S, T) \
-  template void spmm_bittcf<S, T>(Device&, T, BittcfView<S> const&, T*, In<T>, T, Out<T>);
+#define TCSOLVE_INSTANTIATE(S, T)                                                             \
+  template void spmm_bittcf<S, T>(Device&, LoopState*, T, BittcfView<S> const&, T*, In<T>, T, \
+                                  Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 

@@ -38,7 +38,9 @@ void refill_bittcf(Host&, Arena& arena, CsrView<S> const& a, BittcfArrays<S>& m)
 }
 
 template <class S, class T>
-void spmm_bittcf(Host&, T alpha, BittcfView<S> const& a, T*, In<T> x, T beta, Out<T> y) {
+void spmm_bittcf(Host&, LoopState* state, T alpha, BittcfView<S> const& a, T*, In<T> x, T beta,
+                 Out<T> y) {
+  if (Frame{state}.stopped()) return;
   std::int64_t const serial_below = a.entries * y.cols < 20000 ? std::int64_t{1} << 40 : 2;
   for (Index j0 = 0; j0 < y.cols; j0 += together) {
     In<T> from = x;
@@ -63,7 +65,7 @@ void spmm_bittcf(Host&, T alpha, BittcfView<S> const& a, T*, In<T> x, T beta, Ou
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 #define TCSOLVE_INSTANTIATE(S, T) \
-  template void spmm_bittcf<S, T>(Host&, T, BittcfView<S> const&, T*, In<T>, T, Out<T>);
+  template void spmm_bittcf<S, T>(Host&, LoopState*, T, BittcfView<S> const&, T*, In<T>, T, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 

@@ -26,8 +26,9 @@ Traits BittcfOperator<T, S>::traits() const {
 
 template <class T, class S>
 void BittcfOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
-  ctx.visit(
-      [&](auto& on) { spmm_bittcf(on, alpha, this->matrix().view(), parts_.data(), x, beta, y); });
+  ctx.visit([&](auto& on) {
+    spmm_bittcf(on, ctx.loop(), alpha, this->matrix().view(), parts_.data(), x, beta, y);
+  });
 }
 
 template <class T, class S>

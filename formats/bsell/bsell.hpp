@@ -166,6 +166,7 @@ struct BsellProduct {
   In<T> x;
   T beta;
   Out<T> y;
+  LoopState* loop;  ///< around it, or null: in a stopped one nothing happens
 };
 
 namespace host {

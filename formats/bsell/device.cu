@@ -177,14 +177,17 @@ __device__ __forceinline__ void each_row(BsellView<S> const& a, int log_share, T
 
 template <int b, bool adjacent, class S, class T>
 __global__ void __launch_bounds__(most_warps * 32, Form<b, S, T>::blocks)
-    bsell_kernel(BsellView<S> a, int log_share, T const* x, std::int64_t stride, Range<T> y) {
+    bsell_kernel(BsellView<S> a, int log_share, T const* x, std::int64_t stride, Range<T> y,
+                 LoopState* loop) {
+  if (Frame{loop}.stopped()) return;
   each_row<b, adjacent>(a, log_share, x, stride, [&](Index row, T sum) { y.write(row, sum); });
 }
 
 template <int b, class S, class T>
 __global__ void __launch_bounds__(most_warps * 32, Form<b, S, T>::blocks)
     bsell_dot_kernel(BsellView<S> a, int log_share, T const* x, Range<T> y, double* sigma,
-                     Scratch scratch) {
+                     Scratch scratch, LoopState* loop) {
+  if (Frame{loop}.stopped()) return;
   double mine = 0;
   each_row<b, true>(a, log_share, x, std::int64_t{1}, [&](Index row, T sum) {
     y.write(row, sum);
@@ -229,11 +232,11 @@ void spmm_bsell(Device& on, BsellProduct<S, T> const& p) {
       T const* const from = x.data + j * x.col_stride;
       Range<T> const to{p.alpha, p.beta, y.data + j * y.col_stride, y.row_stride};
       if (x.row_stride == 1)
-        bsell_kernel<b, true>
-            <<<g.blocks, g.threads, 0, on.stream>>>(p.a, g.log_share, from, x.row_stride, to);
+        bsell_kernel<b, true><<<g.blocks, g.threads, 0, on.stream>>>(p.a, g.log_share, from,
+                                                                     x.row_stride, to, p.loop);
       else
-        bsell_kernel<b, false>
-            <<<g.blocks, g.threads, 0, on.stream>>>(p.a, g.log_share, from, x.row_stride, to);
+        bsell_kernel<b, false><<<g.blocks, g.threads, 0, on.stream>>>(p.a, g.log_share, from,
+                                                                      x.row_stride, to, p.loop);
       check(cudaGetLastError());
     }
   });
@@ -248,8 +251,8 @@ void spmv_dot_bsell(Device& on, BsellProduct<S, T> const& p, double* sigma) {
   Range<T> const y{p.alpha, T(0), p.y.data, 1};
   with_bsell_block(p.a.block, [&]<int b>(std::integral_constant<int, b>) {
     Grid const g = grid<b, S, T>(on, p.a);
-    bsell_dot_kernel<b>
-        <<<g.blocks, g.threads, 0, on.stream>>>(p.a, g.log_share, p.x.data, y, sigma, on.scratch);
+    bsell_dot_kernel<b><<<g.blocks, g.threads, 0, on.stream>>>(p.a, g.log_share, p.x.data, y, sigma,
+                                                               on.scratch, p.loop);
   });
   check(cudaGetLastError());
   end_sigma(on, sigma);

@@ -96,6 +96,7 @@ struct Column {
 
 template <class S, class T>
 void spmm_bsell(Host&, BsellProduct<S, T> const& p) {
+  if (Frame{p.loop}.stopped()) return;
   Elements<T const> const x = p.x;
   Elements<T> const y = p.y;
   with_bsell_block(p.a.block, [&]<int b>(std::integral_constant<int, b>) {

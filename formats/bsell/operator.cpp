@@ -13,14 +13,14 @@ Traits BsellOperator<T, S>::traits() const {
 
 template <class T, class S>
 void BsellOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
-  BsellProduct<S, T> const product{alpha, this->matrix().view(), x, beta, y};
+  BsellProduct<S, T> const product{alpha, this->matrix().view(), x, beta, y, ctx.loop()};
   ctx.visit([&](auto& on) { spmm_bsell(on, product); });
 }
 
 template <class T, class S>
 void BsellOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
                                        double* sigma) const {
-  BsellProduct<S, T> const product{alpha, this->matrix().view(), x, T(0), y};
+  BsellProduct<S, T> const product{alpha, this->matrix().view(), x, T(0), y, ctx.loop()};
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) {
       spmv_dot_bsell(on, product, sigma);

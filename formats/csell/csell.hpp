@@ -129,6 +129,7 @@ struct CsellProduct {
   T beta;
   Out<T> y;
   T* parts;
+  LoopState* loop;  ///< around it, or null: in a stopped one nothing happens
 };
 
 namespace host {

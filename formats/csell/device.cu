@@ -47,7 +47,9 @@ struct Kept {
 
 template <bool adjacent, class Form, class S, class T>
 __global__ void __launch_bounds__(Form::warps * 32, Form::blocks)
-    csell_kernel(CsellView<S> a, T const* x, std::int64_t stride, Range<T> y, T* parts) {
+    csell_kernel(CsellView<S> a, T const* x, std::int64_t stride, Range<T> y, T* parts,
+                 LoopState* loop) {
+  if (Frame{loop}.stopped()) return;
   __shared__ Kept<Form, T> kept;
   csell_strips<Form::steps, adjacent>(a, first_strip<Form>(), strip_stride<Form>(), x, stride,
                                       kept.sums[threadIdx.x / 32], [&](Index line, T sum) {
@@ -61,7 +63,9 @@ __global__ void __launch_bounds__(Form::warps * 32, Form::blocks)
 
 template <class Form, class S, class T>
 __global__ void __launch_bounds__(Form::warps * 32, Form::blocks)
-    csell_dot_kernel(CsellView<S> a, T const* x, Range<T> y, double* sigma, Scratch scratch) {
+    csell_dot_kernel(CsellView<S> a, T const* x, Range<T> y, double* sigma, Scratch scratch,
+                     LoopState* loop) {
+  if (Frame{loop}.stopped()) return;
   __shared__ Kept<Form, T> kept;
   double mine = 0;
   csell_strips<Form::steps, true>(a, first_strip<Form>(), strip_stride<Form>(), x, std::int64_t{1},
@@ -77,7 +81,8 @@ __global__ void __launch_bounds__(Form::warps * 32, Form::blocks)
 /// Row long_row[k]: its parts, by one thread in their order, or by a warp.
 template <int lanes, class S, class T>
 __global__ void __launch_bounds__(128)
-    add_parts_kernel(CsellView<S> a, T const* parts, Range<T> y) {
+    add_parts_kernel(CsellView<S> a, T const* parts, Range<T> y, LoopState* loop) {
+  if (Frame{loop}.stopped()) return;
   Index const k = (blockIdx.x * 128 + threadIdx.x) / lanes;
   if (k >= a.long_rows) return;
   Index const first = a.long_start[k], end = a.long_start[k + 1];
@@ -103,18 +108,18 @@ void column(Device& on, CsellProduct<S, T> const& p, T const* x, std::int64_t st
   CsellView<S> const& a = p.a;
   unsigned int const blocks = grid<F>(on, a.count), threads = F::warps * 32;
   if (stride == 1)
-    csell_kernel<true, F><<<blocks, threads, 0, on.stream>>>(a, x, stride, y, p.parts);
+    csell_kernel<true, F><<<blocks, threads, 0, on.stream>>>(a, x, stride, y, p.parts, p.loop);
   else
-    csell_kernel<false, F><<<blocks, threads, 0, on.stream>>>(a, x, stride, y, p.parts);
+    csell_kernel<false, F><<<blocks, threads, 0, on.stream>>>(a, x, stride, y, p.parts, p.loop);
   check(cudaGetLastError());
   if (a.long_rows == 0) return;
   bool const many = a.parts >= 16 * Offset{a.long_rows};
   Offset const needed = (Offset{a.long_rows} * (many ? 32 : 1) + 127) / 128;
   auto const rows = static_cast<unsigned int>(needed);
   if (many)
-    add_parts_kernel<32><<<rows, 128, 0, on.stream>>>(a, static_cast<T const*>(p.parts), y);
+    add_parts_kernel<32><<<rows, 128, 0, on.stream>>>(a, static_cast<T const*>(p.parts), y, p.loop);
   else
-    add_parts_kernel<1><<<rows, 128, 0, on.stream>>>(a, static_cast<T const*>(p.parts), y);
+    add_parts_kernel<1><<<rows, 128, 0, on.stream>>>(a, static_cast<T const*>(p.parts), y, p.loop);
   check(cudaGetLastError());
 }
 
@@ -138,8 +143,8 @@ void spmv_dot_csell(Device& on, CsellProduct<S, T> const& p, double* sigma) {
     return;
   }
   Range<T> const y{p.alpha, T(0), p.y.data, 1};
-  csell_dot_kernel<F><<<grid<F>(on, p.a.count), F::warps * 32, 0, on.stream>>>(p.a, p.x.data, y,
-                                                                               sigma, on.scratch);
+  csell_dot_kernel<F><<<grid<F>(on, p.a.count), F::warps * 32, 0, on.stream>>>(
+      p.a, p.x.data, y, sigma, on.scratch, p.loop);
   check(cudaGetLastError());
   end_sigma(on, sigma);
 }

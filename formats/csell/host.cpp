@@ -97,6 +97,7 @@ struct Column {
 
 template <class S, class T>
 void spmm_csell(Host&, CsellProduct<S, T> const& p) {
+  if (Frame{p.loop}.stopped()) return;
   Elements<T const> const x = p.x;
   Elements<T> const y = p.y;
   for (Index j = 0; j < y.cols; ++j) {

@@ -14,7 +14,7 @@ Traits CsellOperator<T, S>::traits() const {
 template <class T, class S>
 void CsellOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
   T* const parts = const_cast<T*>(parts_.data());  // scratch, not state
-  CsellProduct<S, T> const product{alpha, this->matrix().view(), x, beta, y, parts};
+  CsellProduct<S, T> const product{alpha, this->matrix().view(), x, beta, y, parts, ctx.loop()};
   ctx.visit([&](auto& on) { spmm_csell(on, product); });
 }
 
@@ -25,7 +25,8 @@ void CsellOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
   ctx.visit([&]<class On>(On& on) {
     if constexpr (OnDevice<On>) {
       if (a.parts == 0)
-        return spmv_dot_csell(on, CsellProduct<S, T>{alpha, a, x, T(0), y, nullptr}, sigma);
+        return spmv_dot_csell(on, CsellProduct<S, T>{alpha, a, x, T(0), y, nullptr, ctx.loop()},
+                              sigma);
     }
     do_apply(ctx, alpha, x, T(0), y, Op::none);
     dot<T>(ctx, x, y, sigma);

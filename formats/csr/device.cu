@@ -43,7 +43,8 @@ __device__ T add_entries(CsrView<S> const& a, Offset first, Offset end, int step
 /// on every run.
 template <int lanes, class S, class T>
 __global__ void __launch_bounds__(block)
-    row_kernel(CsrParts<S> a, T const* x, std::int64_t stride, Range<T> y) {
+    row_kernel(LoopState* loop, CsrParts<S> a, T const* x, std::int64_t stride, Range<T> y) {
+  if (Frame{loop}.stopped()) return;
   int const lane = threadIdx.x % lanes;
   std::int64_t const step = std::int64_t{gridDim.x} * (block / lanes);
   for (std::int64_t i0 = std::int64_t{blockIdx.x} * (block / lanes); i0 < a.a.rows; i0 += step) {
@@ -62,7 +63,8 @@ __global__ void __launch_bounds__(block)
 /// A warp a part of a long row.
 template <class S, class T>
 __global__ void __launch_bounds__(block)
-    part_kernel(CsrParts<S> a, T const* x, std::int64_t stride, T* sums) {
+    part_kernel(LoopState* loop, CsrParts<S> a, T const* x, std::int64_t stride, T* sums) {
+  if (Frame{loop}.stopped()) return;
   Index const part = blockIdx.x * (block / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (part >= a.count) return;
   CsrPart const here = part_of(a, part);
@@ -72,7 +74,9 @@ __global__ void __launch_bounds__(block)
 
 /// A warp a long row: the sums of its parts.
 template <class S, class T>
-__global__ void __launch_bounds__(block) join_kernel(CsrParts<S> a, T const* sums, Range<T> y) {
+__global__ void __launch_bounds__(block)
+    join_kernel(LoopState* loop, CsrParts<S> a, T const* sums, Range<T> y) {
+  if (Frame{loop}.stopped()) return;
   Index const k = blockIdx.x * (block / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (k >= a.long_rows) return;
   T sum = 0;
@@ -85,8 +89,9 @@ __global__ void __launch_bounds__(block) join_kernel(CsrParts<S> a, T const* sum
 /// once for the 8 columns. The sum of a row is a fixed tree: the same bits on every run.
 template <class S, class T>
 __global__ void __launch_bounds__(256)
-    rows_kernel(T alpha, CsrView<S> a, T const* x, std::int64_t x_row, std::int64_t x_col, T beta,
-                T* y, std::int64_t y_row, std::int64_t y_col, Index k) {
+    rows_kernel(LoopState* loop, T alpha, CsrView<S> a, T const* x, std::int64_t x_row,
+                std::int64_t x_col, T beta, T* y, std::int64_t y_row, std::int64_t y_col, Index k) {
+  if (Frame{loop}.stopped()) return;
   constexpr int group = 8;
   int lane = threadIdx.x % 32;
   std::int64_t warps = std::int64_t{gridDim.x} * (blockDim.x / 32);
@@ -122,8 +127,9 @@ __global__ void __launch_bounds__(256)
 /// row is a fixed tree: the same bits on every run.
 template <int K, class S, class T>
 __global__ void __launch_bounds__(256)
-    block_rows_kernel(T alpha, CsrView<S> a, T const* x, std::int64_t ldx, T beta, T* y,
-                      std::int64_t ldy, Index k) {
+    block_rows_kernel(LoopState* loop, T alpha, CsrView<S> a, T const* x, std::int64_t ldx, T beta,
+                      T* y, std::int64_t ldy, Index k) {
+  if (Frame{loop}.stopped()) return;
   constexpr int at_once = 32 / K, ahead = 4;
   int const lane = threadIdx.x % 32, c = lane % K, first = lane / K;
   std::int64_t const warps = std::int64_t{gridDim.x} * (blockDim.x / 32);
@@ -160,7 +166,8 @@ __global__ void __launch_bounds__(256)
 }  // namespace
 
 template <class S, class T>
-void spmm_csr(Device& on, T alpha, CsrParts<S> const& cut, T* sums, In<T> x, T beta, Out<T> y) {
+void spmm_csr(Device& on, LoopState* loop, T alpha, CsrParts<S> const& cut, T* sums, In<T> x,
+              T beta, Out<T> y) {
   CsrView<S> const& a = cut.a;
   if (a.rows == 0 || y.cols == 0) return;
   auto row_stride = [](auto v) { return v.layout == Layout::row_major ? v.ld : std::int64_t{1}; };
@@ -175,24 +182,25 @@ void spmm_csr(Device& on, T alpha, CsrParts<S> const& cut, T* sums, In<T> x, T b
     auto const launch = [&]<int... lanes>(std::integer_sequence<int, lanes...>) {
       unsigned int const most = 16 * on.max_blocks;
       unsigned int const blocks = std::min(blocks_of(std::int64_t{a.rows} * of_row), most);
-      ((lanes == of_row
-            ? row_kernel<lanes><<<blocks, block, 0, on.stream>>>(cut, x.data, row_stride(x), to)
-            : void()),
+      ((lanes == of_row ? row_kernel<lanes>
+            <<<blocks, block, 0, on.stream>>>(loop, cut, x.data, row_stride(x), to)
+                        : void()),
        ...);
     };
     launch(std::integer_sequence<int, 2, 4, 8, 16, 32>{});
     if (cut.count > 0) {
       part_kernel<<<blocks_of(std::int64_t{32} * cut.count), block, 0, on.stream>>>(
-          cut, x.data, row_stride(x), sums);
-      join_kernel<<<blocks_of(std::int64_t{32} * cut.long_rows), block, 0, on.stream>>>(cut, sums,
-                                                                                        to);
+          loop, cut, x.data, row_stride(x), sums);
+      join_kernel<<<blocks_of(std::int64_t{32} * cut.long_rows), block, 0, on.stream>>>(loop, cut,
+                                                                                        sums, to);
     }
     return check(cudaGetLastError());
   }
   int blocks = std::min<std::int64_t>((std::int64_t{a.rows} + 7) / 8, 16 * on.max_blocks);
   if (x.layout == Layout::row_major && y.layout == Layout::row_major) {
     auto const launch = [&](auto kernel) {
-      kernel<<<blocks, 256, 0, on.stream>>>(alpha, a, x.data, x.ld, beta, y.data, y.ld, y.cols);
+      kernel<<<blocks, 256, 0, on.stream>>>(loop, alpha, a, x.data, x.ld, beta, y.data, y.ld,
+                                            y.cols);
     };
     if (y.cols <= 4)
       launch(block_rows_kernel<4, S, T>);
@@ -202,14 +210,14 @@ void spmm_csr(Device& on, T alpha, CsrParts<S> const& cut, T* sums, In<T> x, T b
       launch(block_rows_kernel<16, S, T>);
     return check(cudaGetLastError());
   }
-  rows_kernel<S, T><<<blocks, 256, 0, on.stream>>>(alpha, a, x.data, row_stride(x), col_stride(x),
-                                                   beta, y.data, row_stride(y), col_stride(y),
-                                                   y.cols);
+  rows_kernel<S, T><<<blocks, 256, 0, on.stream>>>(loop, alpha, a, x.data, row_stride(x),
+                                                   col_stride(x), beta, y.data, row_stride(y),
+                                                   col_stride(y), y.cols);
   check(cudaGetLastError());
 }
 
 #define TCSOLVE_INSTANTIATE(S, T) \
-  template void spmm_csr<S, T>(Device&, T, CsrParts<S> const&, T*, In<T>, T, Out<T>);
+  template void spmm_csr<S, T>(Device&, LoopState*, T, CsrParts<S> const&, T*, In<T>, T, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 

@@ -73,7 +73,8 @@ void product(CsrView<S> const& a, O const* offsets, T alpha, In<T> x, T beta, Ou
 }  // namespace
 
 template <class S, class T>
-void spmm_csr(Host&, T alpha, CsrView<S> const& a, In<T> x, T beta, Out<T> y) {
+void spmm_csr(Host&, LoopState* loop, T alpha, CsrView<S> const& a, In<T> x, T beta, Out<T> y) {
+  if (Frame{loop}.stopped()) return;
   if (a.offsets.wide)
     product(a, static_cast<std::int64_t const*>(a.offsets.data), alpha, x, beta, y);
   else
@@ -81,7 +82,7 @@ void spmm_csr(Host&, T alpha, CsrView<S> const& a, In<T> x, T beta, Out<T> y) {
 }
 
 #define TCSOLVE_INSTANTIATE(S, T) \
-  template void spmm_csr<S, T>(Host&, T, CsrView<S> const&, In<T>, T, Out<T>);
+  template void spmm_csr<S, T>(Host&, LoopState*, T, CsrView<S> const&, In<T>, T, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 

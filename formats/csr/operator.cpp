@@ -77,9 +77,9 @@ void CsrOperator<T, S>::product(Context& ctx, Side const& side, T alpha, In<T> x
   auto call = [=](Context& c) {
     c.visit([&]<class On>(On& on) {
       if constexpr (OnDevice<On>)
-        spmm_csr(on, alpha, parts, sums, x, beta, y);
+        spmm_csr(on, c.loop(), alpha, parts, sums, x, beta, y);
       else
-        spmm_csr(on, alpha, parts.a, x, beta, y);
+        spmm_csr(on, c.loop(), alpha, parts.a, x, beta, y);
     });
     if (sigma != nullptr) dot<T>(c, x, y, sigma);
   };

@@ -9,6 +9,7 @@
 ///   error   |y - exact|_i <= g_i (|alpha| |A||x| + |beta||y|)_i:
 ///           Higham 2002, section 3.1, with m = entries in row i + 2
 ///   note    beta == 0 writes y and never reads it
+///   loop    the one around it, or null: in a stopped one nothing happens
 #pragma once
 
 #include <tcsolve/core/context.hpp>
@@ -20,13 +21,14 @@ namespace tcsolve {
 
 namespace host {
 template <class S, class T>
-void spmm_csr(Host&, T alpha, CsrView<S> const& a, In<T> x, T beta, Out<T> y);
+void spmm_csr(Host&, LoopState*, T alpha, CsrView<S> const& a, In<T> x, T beta, Out<T> y);
 }  // namespace host
 
 namespace cuda {
 /// sums: room for one of each part.
 template <class S, class T>
-void spmm_csr(Device&, T alpha, CsrParts<S> const& a, T* sums, In<T> x, T beta, Out<T> y);
+void spmm_csr(Device&, LoopState*, T alpha, CsrParts<S> const& a, T* sums, In<T> x, T beta,
+              Out<T> y);
 
 }  // namespace cuda
 }  // namespace tcsolve

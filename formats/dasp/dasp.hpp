@@ -193,6 +193,7 @@ struct DaspWork {
   DaspUnitOf unit = DaspUnitOf::automatic;
   int loop_num = 1;
   double blocks_per_unit = 0;  // of medium units, on average
+  LoopState* loop = nullptr;   // around a product, or null: in a stopped one nothing happens
 };
 
 namespace host {

@@ -126,6 +126,7 @@ void refill_dasp(Host&, Arena& arena, CsrView<S> const& a, DaspArrays<S>& m) {
 template <class S, class T>
 void spmm_dasp(Host&, T alpha, DaspView<S> const& a, DaspWork<T> const& work, In<T> x, T beta,
                Out<T> y) {
+  if (Frame{work.loop}.stopped()) return;
   auto step = [](auto v) { return v.layout == Layout::row_major ? v.ld : std::int64_t{1}; };
   for (Index j = 0; j < y.cols; ++j)
     Product<S, T>{

@@ -46,7 +46,9 @@ Traits DaspOperator<T, S>::traits() const {
 
 template <class T, class S>
 void DaspOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
-  ctx.visit([&](auto& on) { spmm_dasp(on, alpha, this->matrix().view(), work_, x, beta, y); });
+  DaspWork<T> work = work_;
+  work.loop = ctx.loop();
+  ctx.visit([&](auto& on) { spmm_dasp(on, alpha, this->matrix().view(), work, x, beta, y); });
 }
 
 template class DaspOperator<double, double>;

@@ -295,6 +295,7 @@ constexpr int resident = N == 1 && sizeof(S) == 2 ? 8 : 0;
 template <int N, class Sum, class S, class T, class X>
 __global__ void __launch_bounds__(block_threads, resident<N, S>)
     dasp_kernel(DaspView<S> a, DaspWork<T> work, X x, Range<T> y, Grid grid) {
+  if (Frame{work.loop}.stopped()) return;
   constexpr int warps = block_threads / 32;
   int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   Index b = blockIdx.x;

@@ -282,6 +282,7 @@ __device__ void block_rows(SpadenView<S> const& a, SpadenWork<T> const& work, Do
 template <int groups, class S, class T>
 __global__ void __launch_bounds__(32 * warps)
     spaden_kernel(SpadenView<S> a, SpadenWork<T> work, Domain<T> x, Range<T> y) {
+  if (Frame{work.loop}.stopped()) return;
   __shared__ Stage<S> stage[warps];
   int warp = threadIdx.x / 32;
   Index I0 = (blockIdx.x * warps + warp) * (4 / groups);
@@ -292,6 +293,7 @@ __global__ void __launch_bounds__(32 * warps)
 template <class S, class T>
 __global__ void __launch_bounds__(32 * warps)
     pieces_kernel(SpadenView<S> a, SpadenWork<T> work, Domain<T> x) {
+  if (Frame{work.loop}.stopped()) return;
   int lane = threadIdx.x % 32;
   Index p = blockIdx.x * warps + threadIdx.x / 32;
   if (p >= a.pieces + a.side_pieces) return;

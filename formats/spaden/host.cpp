@@ -26,8 +26,9 @@ void refill_spaden(Host&, Arena& arena, CsrView<S> const& a, SpadenArrays<S>& m)
 }
 
 template <class S, class T>
-void spmm_spaden(Host&, T alpha, SpadenView<S> const& a, SpadenWork<T> const&, In<T> x, T beta,
+void spmm_spaden(Host&, T alpha, SpadenView<S> const& a, SpadenWork<T> const& work, In<T> x, T beta,
                  Out<T> y) {
+  if (Frame{work.loop}.stopped()) return;
   std::int64_t serial_below = a.entries * y.cols < 20000 ? std::int64_t{1} << 40 : 2;
   for (Index j = 0; j < y.cols; ++j)
     parallel(a.block_rows, serial_below, [&](std::int64_t I) {

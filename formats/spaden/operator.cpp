@@ -36,7 +36,9 @@ Traits SpadenOperator<T, S>::traits() const {
 
 template <class T, class S>
 void SpadenOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
-  ctx.visit([&](auto& on) { spmm_spaden(on, alpha, this->matrix().view(), work_, x, beta, y); });
+  SpadenWork<T> work = work_;
+  work.loop = ctx.loop();
+  ctx.visit([&](auto& on) { spmm_spaden(on, alpha, this->matrix().view(), work, x, beta, y); });
 }
 
 template class SpadenOperator<double, double>;

@@ -96,8 +96,9 @@ struct SpadenArrays {
 
 template <class T>
 struct SpadenWork {
-  T* parts = nullptr;  // (8 pieces + side_pieces)
-  int groups = 4;      // SpadenTuning, not 0
+  T* parts = nullptr;         // (8 pieces + side_pieces)
+  int groups = 4;             // SpadenTuning, not 0
+  LoopState* loop = nullptr;  // around a product, or null: in a stopped one nothing happens
 };
 
 namespace host {

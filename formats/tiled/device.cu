@@ -6,8 +6,8 @@
 namespace tcsolve::cuda {
 
 #define TCSOLVE_INSTANTIATE(S)                                                                  \
-  template void spmm_tiled<S, double>(Device&, Arena&, double, TiledView<S> const&, In<double>, \
-                                      double, Out<double>);
+  template void spmm_tiled<S, double>(Device&, Arena&, LoopState*, double, TiledView<S> const&, \
+                                      In<double>, double, Out<double>);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 

@@ -4,9 +4,9 @@
 
 namespace tcsolve::cuda {
 
-#define TCSOLVE_INSTANTIATE(S)                                                               \
-  template void spmm_tiled<S, float>(Device&, Arena&, float, TiledView<S> const&, In<float>, \
-                                     float, Out<float>);
+#define TCSOLVE_INSTANTIATE(S)                                                                \
+  template void spmm_tiled<S, float>(Device&, Arena&, LoopState*, float, TiledView<S> const&, \
+                                     In<float>, float, Out<float>);
 TCSOLVE_INSTANTIATE(float)
 TCSOLVE_INSTANTIATE(half)
 TCSOLVE_INSTANTIATE(bfloat16)

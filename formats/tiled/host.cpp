@@ -47,7 +47,9 @@ void refill_tiled(Host&, Arena& arena, CsrView<S> const& a, TiledArrays<S>& m) {
 }
 
 template <class S, class T>
-void spmm_tiled(Host&, Arena& arena, T alpha, TiledView<S> const& a, In<T> x, T beta, Out<T> y) {
+void spmm_tiled(Host&, Arena& arena, LoopState* loop, T alpha, TiledView<S> const& a, In<T> x,
+                T beta, Out<T> y) {
+  if (Frame{loop}.stopped()) return;
   auto scope = arena.scope();
   T* const parts = scope.template take<T>(std::size_t(a.parts) * together);
   std::int64_t const serial_below = a.entries * y.cols < 20000 ? std::int64_t{1} << 40 : 2;
@@ -80,8 +82,9 @@ void spmm_tiled(Host&, Arena& arena, T alpha, TiledView<S> const& a, In<T> x, T 
   template void refill_tiled<S>(Host&, Arena&, CsrView<S> const&, TiledArrays<S>&);
 TCSOLVE_VALUES(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
-#define TCSOLVE_INSTANTIATE(S, T) \
-  template void spmm_tiled<S, T>(Host&, Arena&, T, TiledView<S> const&, In<T>, T, Out<T>);
+#define TCSOLVE_INSTANTIATE(S, T)                                                             \
+  template void spmm_tiled<S, T>(Host&, Arena&, LoopState*, T, TiledView<S> const&, In<T>, T, \
+                                 Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 

@@ -12,8 +12,9 @@ Traits TiledOperator<T, S>::traits() const {
 
 template <class T, class S>
 void TiledOperator<T, S>::do_apply(Context& ctx, T alpha, In<T> x, T beta, Out<T> y, Op) const {
-  ctx.visit(
-      [&](auto& on) { spmm_tiled(on, ctx.arena(), alpha, this->matrix().view(), x, beta, y); });
+  ctx.visit([&](auto& on) {
+    spmm_tiled(on, ctx.arena(), ctx.loop(), alpha, this->matrix().view(), x, beta, y);
+  });
 }
 
 #define TCSOLVE_INSTANTIATE(S, T) template class TiledOperator<T, S>;

@@ -46,6 +46,7 @@ struct Columns {
   std::int64_t ld;
   Index count;  ///< columns
   int tiles;
+  LoopState* loop;  ///< around the product, or null
 };
 
 template <class T>
@@ -119,6 +120,7 @@ __device__ void multiply(StagedChunks<direct, S> const& staged, std::uint32_t fi
 template <int lanes, bool direct, int lines, class S, class T>
 __global__ void __launch_bounds__(most_threads, 1)
     wide_kernel(TiledView<S> a, Columns<T> g, int capacity) {
+  if (Frame{g.loop}.stopped()) return;
   constexpr int n = adjacent<T>, tile = lanes * n, together = 32 / lanes, steps = lines / together,
                 height = TiledView<S>::height;
   extern __shared__ uint4 memory[];
@@ -218,6 +220,7 @@ struct AddNarrow {
 /// A thread a line, up to four columns.
 template <class S, class T>
 __global__ void __launch_bounds__(256) narrow_kernel(TiledView<S> a, Columns<T> g) {
+  if (Frame{g.loop}.stopped()) return;
   std::int64_t const line = std::int64_t{blockIdx.x} * 256 + threadIdx.x;
   if (line >= a.lines) return;
   T sum[adjacent<float>] = {};
@@ -238,6 +241,7 @@ template <class T>
 __global__ void __launch_bounds__(256)
     join_kernel(std::uint32_t const* long_start, std::int32_t const* long_row, Index long_rows,
                 Columns<T> g) {
+  if (Frame{g.loop}.stopped()) return;
   std::int64_t const k = std::int64_t{blockIdx.x} * 8 + threadIdx.x / 32;
   Index const j = static_cast<Index>(blockIdx.y) * 32 + threadIdx.x % 32;
   if (k >= long_rows || j >= g.count) return;
@@ -252,8 +256,9 @@ __global__ void __launch_bounds__(256)
 /// of a row-major block.
 template <class T>
 __global__ void __launch_bounds__(256)
-    turn_kernel(T const* from, std::int64_t ld, std::int64_t rows, std::int64_t cols, T beta, T* to,
-                std::int64_t to_ld) {
+    turn_kernel(LoopState* loop, T const* from, std::int64_t ld, std::int64_t rows,
+                std::int64_t cols, T beta, T* to, std::int64_t to_ld) {
+  if (Frame{loop}.stopped()) return;
   __shared__ T tile[32][33];
   std::int64_t const across = (cols + 31) / 32, i0 = blockIdx.x / across * 32,
                      j0 = blockIdx.x % across * 32;
@@ -332,10 +337,11 @@ Index launch(Device& on, TiledView<S> const& a, Columns<T> g) {
 }
 
 template <class S, class T>
-void multiply_columns(Device& on, T alpha, TiledView<S> const& a, In<T> x, T beta, Out<T> y,
-                      T* parts, std::int64_t ld) {
+void multiply_columns(Device& on, LoopState* loop, T alpha, TiledView<S> const& a, In<T> x, T beta,
+                      Out<T> y, T* parts, std::int64_t ld) {
   auto const from = [&](Index j) {
-    return Columns<T>{strided(x, j), strided(y, j), alpha, beta, parts + j, ld, y.cols - j, 1};
+    return Columns<T>{strided(x, j), strided(y, j), alpha, beta, parts + j, ld, y.cols - j, 1,
+                      loop};
   };
   for (Index j = 0; j < y.cols;) j += launch(on, a, from(j));
   if (a.parts == 0) return;
@@ -345,20 +351,20 @@ void multiply_columns(Device& on, T alpha, TiledView<S> const& a, In<T> x, T bet
 }
 
 template <class T>
-void turn(Device& on, T const* from, std::int64_t ld, std::int64_t rows, std::int64_t cols, T beta,
-          T* to, std::int64_t to_ld) {
+void turn(Device& on, LoopState* loop, T const* from, std::int64_t ld, std::int64_t rows,
+          std::int64_t cols, T beta, T* to, std::int64_t to_ld) {
   if (rows == 0 || cols == 0) return;
   std::int64_t const tiles = (rows + 31) / 32 * ((cols + 31) / 32);
-  turn_kernel<<<static_cast<unsigned int>(tiles), 256, 0, on.stream>>>(from, ld, rows, cols, beta,
-                                                                       to, to_ld);
+  turn_kernel<<<static_cast<unsigned int>(tiles), 256, 0, on.stream>>>(loop, from, ld, rows, cols,
+                                                                       beta, to, to_ld);
   check(cudaGetLastError());
 }
 
 }  // namespace
 
 template <class S, class T>
-void spmm_tiled(Device& on, Arena& arena, T alpha, TiledView<S> const& a, In<T> x, T beta,
-                Out<T> y) {
+void spmm_tiled(Device& on, Arena& arena, LoopState* loop, T alpha, TiledView<S> const& a, In<T> x,
+                T beta, Out<T> y) {
   Index const k = y.cols;
   if (a.rows == 0 || k == 0) return;
   constexpr Index n = adjacent<T>, turned_together = 64;
@@ -377,15 +383,15 @@ void spmm_tiled(Device& on, Arena& arena, T alpha, TiledView<S> const& a, In<T> 
     In<T> from{x.data + x.offset(0, j), a.cols, count, x.ld, x.layout, x.space};
     Out<T> to{y.data + y.offset(0, j), a.rows, count, y.ld, y.layout, y.space};
     if (turn_x) {
-      turn(on, from.data, x.ld, count, a.cols, T(0), X, ld);
+      turn(on, loop, from.data, x.ld, count, a.cols, T(0), X, ld);
       from = {X, a.cols, count, ld, Layout::row_major, x.space};
     }
     if (turn_y) {
-      multiply_columns(on, alpha, a, from, T(0), {Y, a.rows, count, ld, Layout::row_major, y.space},
-                       parts, ld);
-      turn(on, static_cast<T const*>(Y), ld, a.rows, count, beta, to.data, y.ld);
+      multiply_columns(on, loop, alpha, a, from, T(0),
+                       {Y, a.rows, count, ld, Layout::row_major, y.space}, parts, ld);
+      turn(on, loop, static_cast<T const*>(Y), ld, a.rows, count, beta, to.data, y.ld);
     } else {
-      multiply_columns(on, alpha, a, from, beta, to, parts, ld);
+      multiply_columns(on, loop, alpha, a, from, beta, to, parts, ld);
     }
   }
 }

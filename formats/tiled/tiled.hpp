@@ -108,6 +108,7 @@ struct TiledArrays {
 //           bytes of columns
 //   error   of STYLE section 11 with u_acc of T, m = 2 + entries of the row
 //   bits    the same on every run: entries of a line in order, parts of a row in order
+//   loop    the one around it, or null: in a stopped one nothing happens
 namespace host {
 /// Throws SizeError beyond 2^31 - 1 entries.
 template <class S>
@@ -115,7 +116,8 @@ TiledArrays<S> build_tiled(Host&, Arena&, CsrView<S> const& a, TiledTuning const
 template <class S>
 void refill_tiled(Host&, Arena&, CsrView<S> const& a, TiledArrays<S>&);
 template <class S, class T>
-void spmm_tiled(Host&, Arena&, T alpha, TiledView<S> const& a, In<T> x, T beta, Out<T> y);
+void spmm_tiled(Host&, Arena&, LoopState*, T alpha, TiledView<S> const& a, In<T> x, T beta,
+                Out<T> y);
 }  // namespace host
 namespace cuda {
 template <class S>
@@ -123,7 +125,8 @@ TiledArrays<S> build_tiled(Device&, Arena&, CsrView<S> const& a, TiledTuning con
 template <class S>
 void refill_tiled(Device&, Arena&, CsrView<S> const& a, TiledArrays<S>&);
 template <class S, class T>
-void spmm_tiled(Device&, Arena&, T alpha, TiledView<S> const& a, In<T> x, T beta, Out<T> y);
+void spmm_tiled(Device&, Arena&, LoopState*, T alpha, TiledView<S> const& a, In<T> x, T beta,
+                Out<T> y);
 }  // namespace cuda
 
 /// A matrix in panels that owns its arrays in a Context's space.

@@ -311,7 +311,7 @@ void Loop::run_host(Context& ctx, Watch const& watch) {
 
 void Loop::run_eager(Context& ctx, Watch const& watch, std::int32_t limit) {
   // Enough steps in the queue to hide the launches, few enough that little is done in vain: a step
-  // after the stop changes nothing, but its product costs time, and its inner solve all of it.
+  // after the stop changes nothing, but its launches and a user's product cost time.
   constexpr std::int32_t ahead = 4;
   // Where other ranks take part in every submission, each ends with the same step.
   bool const in_turn =

@@ -3,7 +3,8 @@
 /// preconditioner, what nests of them, composites and callables: what apply() submitted to a
 /// recording gives, whenever it is run, the bits that apply() gives at once. Between the two
 /// the workspace is filled with NaN and given back, and some of it is held while the recording
-/// runs: a recording that shares it would change what is held, or be changed by who uses it.
+/// runs: a recording that shares it would change what is held, or be changed by who uses it. In a
+/// stopped loop an application does nothing.
 #include <tcsolve/app/config/registries.hpp>
 #include <tcsolve/configs/schema/yaml.hpp>
 #include <tcsolve/formats/csr/operator.hpp>
@@ -31,7 +32,8 @@ namespace {
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-/// Preconditioners that nest; those that stand alone come from the registry.
+/// Preconditioners that nest, and other ways to apply one; those that stand alone come from the
+/// registry.
 std::vector<std::string> const nested = {
     "{type: chebyshev, degree: 1}",
     "{type: chebyshev, preconditioner: {type: none}}",
@@ -48,6 +50,12 @@ std::vector<std::string> const nested = {
     "{type: solver, solver: {type: minres, max_iters: 3}, preconditioner: {type: block_jacobi}}",
     "{type: solver, solver: {type: fgmres, max_iters: 3}, preconditioner: {type: solver, solver: "
     "{type: cg, max_iters: 2}}}",
+    "{type: ilu, triangular: isai}",
+    "{type: ilu, triangular: isai, corrections: 0, values: fp16}",
+    "{type: ilu, triangular: sweeps, values: fp32}",
+    "{type: ilu, triangular: parts}",
+    "{type: ilu, triangular: exact, block: 0}",
+    "{type: ic, triangular: isai, values: fp16}",
 };
 
 bool same_bits(std::vector<double> const& a, std::vector<double> const& b) {
@@ -98,6 +106,7 @@ class RecordedApplication : public FormatTest {
   void check(OperatorPtr<double> const& op) {
     SCOPED_TRACE(op->name());
     replays(*op);
+    stops(*op);
     loops(*op, Execution::eager);
     if (ctx().device() != nullptr && graphs_by_default()) loops(*op, Execution::graph);
   }
@@ -230,6 +239,29 @@ class RecordedApplication : public FormatTest {
     EXPECT_TRUE(same_bits(again.all(), expected)) << "another recording of it differs";
   }
 
+  /// Steps that were submitted before a loop has stopped come after it: what they find in the
+  /// workspace is not theirs.
+  void stops(LinearOperator<double> const& op) {
+    Context& ctx = FormatTest::ctx();
+    There<double> x(ctx, x_), other(ctx, values(9));
+    Results to(ctx, values(4)), now(ctx, values(4));
+    Recording const before = ctx.record([&](Context& c) { apply(c, op, other.in(), to); });
+    Recording const behind = ctx.record([&](Context& c) { apply(c, op, x.in(), to); });
+    apply(ctx, op, x.in(), now);
+    for (Command const& command : before.commands) command.call(ctx);
+    std::vector<double> const kept = to.all(), y_kept = to.y.all(), y = now.y.all();
+    LoopState stopped;
+    stopped.stop = static_cast<std::int32_t>(Stop::claimed);
+    Array<LoopState> const state = to_space(ctx, &stopped, 1);
+    ctx.within(const_cast<LoopState*>(state.data()), [&] {
+      for (Command const& command : behind.commands) command.call(ctx);
+    });
+    if (op.traits().stops)
+      EXPECT_TRUE(same_bits(to.all(), kept)) << "a step behind the last one has written";
+    else
+      EXPECT_TRUE(same_bits(to.y.all(), y) || same_bits(to.y.all(), y_kept)) << "y is not of x";
+  }
+
   /// In the loop of a solver: eager, or captured in a graph while no workspace is held.
   void loops(LinearOperator<double> const& op, Execution execution) {
     SCOPED_TRACE(execution == Execution::graph ? "graph" : "eager");
@@ -302,6 +334,9 @@ TEST_P(RecordedApplication, OfCompositesAndCallables) {
   check(product(C, D));
   check(std::make_shared<Scaled<double>>(-0.5, C));
   check(std::make_shared<Shifted<double>>(product(C, A), 2.5));
+  check(std::make_shared<Shifted<double>>(callable(A, true), 2.5));
+  check(sum(callable(A, true), callable(J, true)));
+  check(product(callable(A, true), J));
   check(std::make_shared<Transposed<double>>(A));
   check(std::make_shared<Transposed<double>>(product(A, J)));
   check(product(S, sum(C, S)));
