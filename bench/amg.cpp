@@ -4,12 +4,14 @@
 /// symmetric, to a true relative residual of 1e-8.
 ///
 ///   unit     a product of cuSPARSE's FP64 CSR with the same matrix, the faster algorithm, us
-///   set-up   of M alone, A in the Context's space: median ms on the host's clock, and in units
-///   update   of new values by `reuse: exact`, the default, by `reuse: pattern` and by `reuse:
-///            interpolation`, median ms
+///   set-up   of M alone, A in the Context's space: median ms on the host's clock, and in units; by
+///            `reuse: exact`, the default, and by `reuse: pattern`, which keeps plans from the start
+///   update   of new values by `exact`, the first, which makes plans, and the median of later ones,
+///            by `reuse: pattern` and by `reuse: interpolation`, ms
 ///   parts    of another set-up that waits after each part, ms
 ///   memory   of the device that M holds, over A's FP64 CSR (12 bytes an entry, 4 a row), and what
-///            AmgFactory::memory() foretold, over the same; levels in FP64 borrow A
+///            AmgFactory::memory() foretold, over the same; that it holds after new values, and that
+///            `pattern` holds from the start; levels in FP64 borrow A
 ///   cycle    an application by itself, its operations one by one, and as a graph of so many
 ///            launches, median us
 ///   solve    with x0 = 0, median ms, and us an iteration; the loop runs as the library chooses
@@ -118,18 +120,30 @@ void set_up(Context& ctx, bench::Clock& clock, Case const& c, AmgParams params, 
   System system{.matrix = there.view(),
                 .A = make_operator<double>(ctx, there.view(), plan.taken(), &seen)};
   if (c.points) params.near_nullspace = {.block = 3, .points = c.points};
+  struct Made {
+    double ms, held, foretold;
+  };
   std::unique_ptr<Preconditioner> M;
-  std::vector<double> times;
-  double before = 0;
-  for (int k = 0; k <= repetitions; ++k) {
-    M.reset();
-    before = in_use(ctx);
-    double const ms = milliseconds(ctx, [&] { M = AmgFactory(params).build(ctx, system); });
-    if (k > 0) times.push_back(ms);
-  }
-  double const ms = median(times), csr = 12.0 * c.a.entries() + 4.0 * c.a.rows,
-               held = in_use(ctx) - before, foretold = AmgFactory(params).memory(ctx, system).space;
-  auto const view = M->view();
+  auto const made = [&](AmgParams const& by) {
+    std::vector<double> times;
+    double before = 0;
+    for (int k = 0; k <= repetitions; ++k) {
+      M.reset();
+      before = in_use(ctx);
+      double const ms = milliseconds(ctx, [&] { M = AmgFactory(by).build(ctx, system); });
+      if (k > 0) times.push_back(ms);
+    }
+    double const held = in_use(ctx) - before;
+    return Made{median(times), held, AmgFactory(by).memory(ctx, system).space};
+  };
+  auto const by = [&](AmgReuse reuse) {
+    AmgParams other = params;
+    other.reuse = reuse;
+    return other;
+  };
+  Made const kept = made(by(AmgReuse::pattern)), lean = made(params);
+  double const ms = lean.ms, csr = 12.0 * c.a.entries() + 4.0 * c.a.rows;
+  auto view = M->view();
   Vector<double> r(ctx.space(), c.a.rows), z(ctx.space(), c.a.rows);
   fill<double>(ctx, r, 1.0);
   double const cycle = clock.median(21, false, [&] { view->apply(ctx, 1, r, 0, z); });
@@ -141,22 +155,26 @@ void set_up(Context& ctx, bench::Clock& clock, Case const& c, AmgParams params, 
       updates.push_back(milliseconds(ctx, [&] { of.update(ctx, system); }));
     return median(updates);
   };
-  double const exact = update(*M);
+  std::string const details = view->details();
+  double const moved = view->cost(1).bytes;
+  view.reset();
+  double const first = milliseconds(ctx, [&] { M->update(ctx, system); }), exact = update(*M),
+               both = in_use(ctx);
   M.reset();
+  double const renewed = both - in_use(ctx);
   auto const updated_by = [&](AmgReuse reuse) {
-    AmgParams other = params;
-    other.reuse = reuse;
-    return update(*AmgFactory(other).build(ctx, system));
+    return update(*AmgFactory(by(reuse)).build(ctx, system));
   };
   double const pattern = updated_by(AmgReuse::pattern),
                interpolation = updated_by(AmgReuse::interpolation);
-  std::cout << "  set-up " << ms << " ms, " << 1e3 * ms / unit << " units; update " << exact
-            << " ms, by pattern " << pattern << " ms, by interpolation " << interpolation
-            << " ms; cycle " << cycle << " us, " << cycle / unit << " units, in a graph "
-            << as_graph << " us (" << launches.commands.size() << " launches), "
-            << 1e-6 * view->cost(1).bytes << " MB moved; memory " << held / csr
-            << " of A's CSR, foretold " << foretold / csr << "\n    " << view->details()
-            << "\n    ";
+  std::cout << "  set-up " << ms << " ms, " << 1e3 * ms / unit << " units, with plans " << kept.ms
+            << " ms; update: the first " << first << " ms, others " << exact << " ms, by pattern "
+            << pattern << " ms, by interpolation " << interpolation << " ms; cycle " << cycle
+            << " us, " << cycle / unit << " units, in a graph " << as_graph << " us ("
+            << launches.commands.size() << " launches), " << 1e-6 * moved << " MB moved; memory "
+            << lean.held / csr << " of A's CSR, foretold " << lean.foretold / csr
+            << ", after new values " << renewed / csr << ", by pattern " << kept.held / csr
+            << ", foretold " << kept.foretold / csr << "\n    " << details << "\n    ";
   params.timed = true;
   auto const timed = AmgFactory(params).build(ctx, system);
   auto const timed_view = timed->view();

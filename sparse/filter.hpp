@@ -53,6 +53,8 @@ class Filter {
       : Filter(ctx, pattern_there(ctx, "filter", a), keep, lump) {}
 
   OwnedPattern const& pattern() const { return made_.pattern; }
+  /// Ends the plan: its pattern for somebody who stores it.
+  OwnedPattern release() && { return std::move(made_.pattern); }
   /// That the plan holds.
   double bytes() const { return bytes_of(made_.pattern) + double(made_.keep.bytes()); }
   /// Writes the values (entries of pattern()) in the Context's space, of a on the pattern that the

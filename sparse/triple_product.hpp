@@ -16,6 +16,8 @@
 ///   blocks scratch  of values(): those of P^T and A P cost     that of the parts
 #pragma once
 
+#include <utility>
+
 #include <tcsolve/sparse/product.hpp>
 #include <tcsolve/sparse/transpose.hpp>
 
@@ -44,6 +46,10 @@ class TripleProduct {
   double bytes() const { return restriction_.bytes() + ap_.bytes() + c_.bytes(); }
   /// Ends the plan: its pattern for somebody who stores it.
   OwnedPattern release() && { return std::move(c_).release(); }
+  /// The same with the pattern of P^T: that first, then C's.
+  std::pair<OwnedPattern, OwnedPattern> release_both() && {
+    return {std::move(restriction_).release(), std::move(c_).release()};
+  }
   /// Writes the values of C (entries) in the Context's space, of a and p on the patterns that the
   /// plan was made for; T is double or float. Those of P^T, which it goes by, go to `pt` (entries
   /// of P) where that is given. Throws ShapeError where extents or numbers of entries differ.

@@ -62,8 +62,9 @@ void Aggregation::plan_prolongation(Context& ctx, CsrView<double> const& h, Aggr
                                     double const* B) {
   tentative_ = tentative_pattern(ctx, made, rule_.block, rule_.vectors);
   t_ = Array<double>(ctx.space(), static_cast<std::size_t>(tentative_.pattern.entries));
-  coarse_B_ = Array<double>(ctx.space(), std::size_t(made.count) * rule_.vectors * rule_.vectors);
-  tentative_values(ctx, tentative_, B, t_.data(), coarse_B_.data());
+  coarse_vectors_ =
+      Array<double>(ctx.space(), std::size_t(made.count) * rule_.vectors * rule_.vectors);
+  tentative_values(ctx, tentative_, B, t_.data(), coarse_vectors_.data());
   if (!rule_.smooth) return;
   if (!keeps_all_) filter(ctx, h);
   CsrView<double> const smoother = filter_ ? filter_->pattern().with<double>(nullptr) : h;
@@ -105,10 +106,21 @@ bool Aggregation::thin_out(Context& ctx, CsrView<double> const& a) {
   return true;
 }
 
+sparse::OwnedPattern Aggregation::release_p() {
+  if (!strong()) keep_ = {};  // of H's entries, which are not A's
+  sparse::OwnedPattern P = joined_    ? std::move(*joined_)
+                           : product_ ? std::move(*product_).release()
+                                      : std::move(tentative_.pattern);
+  symmetric_part_.reset(), filter_.reset(), joined_.reset(), product_.reset();
+  tentative_ = {}, blocks_ = {};
+  t_ = {}, h_ = {};
+  return P;
+}
+
 double Aggregation::own_bytes() const {
   double const rows = tentative_.pattern.rows, t = double(tentative_.pattern.entries);
   double sum = 4 * rows + 12 * t + 4.0 * double(tentative_.nodes.size()) +
-               4.0 * tentative_.aggregates + 8.0 * double(coarse_B_.size()) + bytes_of(blocks_);
+               4.0 * tentative_.aggregates + bytes_of(blocks_);
   if (filter_) sum += double(keep_.size()) + 4 * rows + 4 * double(filter_->pattern().entries);
   if (joined_) sum += bytes_of(*joined_);
   if (product_) sum += product_->bytes();

@@ -37,7 +37,6 @@ class Aggregation final : public AmgTransfer {
 
   /// P = T.
   bool thin_out(Context&, CsrView<double> const& a) override;
-  double const* coarse_vectors() const override { return coarse_B_.data(); }
   std::uint8_t const* strong() const override {
     return !symmetric_part_ || symmetric_part_->keeps_pattern() ? keep_.data() : nullptr;
   }
@@ -52,9 +51,10 @@ class Aggregation final : public AmgTransfer {
   Aggregates aggregate(Context&, CsrView<double> const& h);
   void plan_prolongation(Context&, CsrView<double> const& h, Aggregates const&, double const* B);
   void filter(Context&, CsrView<double> const& h);
-  sparse::OwnedPattern const& pattern_of_p() const override {
+  sparse::OwnedPattern const& planned_p() const override {
     return joined_ ? *joined_ : product_ ? product_->pattern() : tentative_.pattern;
   }
+  sparse::OwnedPattern release_p() override;
   void interpolate(Context&, CsrView<double> const& a, double lambda_max, double* p) override;
   double own_bytes() const override;
 
@@ -65,7 +65,7 @@ class Aggregation final : public AmgTransfer {
   bool keeps_all_ = false;  // the strength graph: of H's entries
   TentativePattern tentative_;
   sparse::OwnedPattern blocks_;           // of the nodes of H, where one has several rows
-  Array<double> t_, coarse_B_;            // values of T; the coarser near-nullspace
+  Array<double> t_;                       // values of T
   std::optional<sparse::Filter> filter_;  // H -> H_F; empty: H_F = H
   // H_F T, of one vector and of several; both empty: P = T.
   std::optional<sparse::OwnedPattern> joined_;

@@ -136,6 +136,12 @@ void Classical::interpolate(Context& ctx, CsrView<double> const& a, double, doub
   });
 }
 
+sparse::OwnedPattern Classical::release_p() {
+  sparse::OwnedPattern P = both_ ? std::move(*both_).release() : std::move(*stage_).release();
+  stage_.reset(), second_.reset(), both_.reset();
+  return P;
+}
+
 double Classical::own_bytes() const {
   return stage_->bytes() + (both_ ? second_->bytes() + both_->bytes() : 0.0);
 }

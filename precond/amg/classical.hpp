@@ -78,9 +78,10 @@ class Classical final : public AmgTransfer {
   /// fewer: of the points, where coarsening is aggressive.
   void plan_prolongation(Context&, CsrView<double> const& a, CoarsePoints points,
                          CoarsePoints fewer);
-  sparse::OwnedPattern const& pattern_of_p() const override {
+  sparse::OwnedPattern const& planned_p() const override {
     return both_ ? both_->pattern() : stage_->pattern();
   }
+  sparse::OwnedPattern release_p() override;
   void interpolate(Context&, CsrView<double> const& a, double lambda_max, double* p) override;
   double own_bytes() const override;
   /// f(first, second) with the values of both stages.

@@ -204,6 +204,10 @@ bool AmgCycle::renew(Context& ctx) {
   return std::visit([&](auto& c) { return c.renew(ctx, *hierarchy_); }, cycle_);
 }
 
+std::vector<AmgInPlace> AmgCycle::in_place() const {
+  return std::visit([](auto const& c) { return c.stored().in_place(); }, cycle_);
+}
+
 HierarchyFacts AmgCycle::hierarchy_facts() const {
   return std::visit([&](auto const& c) { return c.stored().facts(*hierarchy_); }, cycle_);
 }

@@ -72,6 +72,8 @@ class AmgCycle final : public LinearOperator<double>, public TellsHierarchy {
   /// The new numbers of the hierarchy, whose patterns are those that it was made of; false: it is
   /// not to be used then. revision() changes.
   bool renew(Context&);
+  /// What it reads of each transfer of the hierarchy, which may leave() the rest.
+  std::vector<AmgInPlace> in_place() const;
 
   Traits traits() const override;
   Cost cost(Index k) const override;

@@ -189,7 +189,7 @@ AmgStart amg_start(Context& ctx, System const& system, AmgParams const& params, 
 }
 
 AmgHierarchy::AmgHierarchy(Context& ctx, System const& system, AmgParams const& params,
-                           AmgStart start, int transfers)
+                           AmgStart start, AmgPlans plans, int transfers)
     : params_(params),
       block_(start.space.block),
       vectors_(start.space.count),
@@ -197,9 +197,13 @@ AmgHierarchy::AmgHierarchy(Context& ctx, System const& system, AmgParams const& 
       symmetric_(start.symmetric),
       ratios_(std::move(start.space.ratios)),
       near_nullspace_(std::move(start.space.vectors)),
+      given_vectors_(start.space.given),
       given_(system.matrix),
       clock_(std::move(start.clock)) {
   params_.smoother = smoother_of(params, symmetric_);
+  bool const by_values = classical_ || params.near_nullspace.learn > 0;
+  renewable_ = plans == AmgPlans::kept && params.reuse != AmgReuse::none &&
+               !(params.reuse == AmgReuse::exact && by_values);
   make_levels(ctx, 0, system.matrix, system.A, std::move(start.first), transfers);
 }
 
@@ -253,6 +257,7 @@ void AmgHierarchy::make_levels(Context& ctx, std::size_t first, CsrView<double> 
                            "or a larger block for `near_nullspace`"));
     levels_[l].strength = transfer->strength();
     transfer->numbers(ctx, a, levels_[l].lambda_max);
+    if (!renewable_) transfer->end_plans();
     transfers_.push_back(std::move(transfer));
     a = transfers_[l]->coarse(), A = borrowed(ctx, a);
   }
@@ -342,15 +347,40 @@ void AmgHierarchy::solve_coarsest(Context& ctx, CsrView<double> const& a) {
   });
 }
 
+void AmgHierarchy::leave(std::vector<AmgInPlace> const& read) {
+  for (std::size_t l = 0; l < transfers_.size(); ++l)
+    transfers_[l]->leave(l < read.size() ? read[l] : AmgInPlace{});
+  for (AmgLevel& l : levels_) l.weights = {};
+  for (std::size_t l = 1; l < levels_.size(); ++l) levels_[l].A.reset();  // A_0 is the caller's
+  inverse_.reset();
+  if (!near_nullspace_of_files()) near_nullspace_ = {};
+}
+
+/// And of nothing else.
+bool AmgHierarchy::near_nullspace_of_files() const {
+  NearNullspaceParams const& by = params_.near_nullspace;
+  bool const solid = !by.coordinates.empty() && !by.points;
+  return (solid || !by.files.empty()) && by.learn == 0;
+}
+
+std::optional<NearNullspace> AmgHierarchy::take_near_nullspace() {
+  if (!near_nullspace_of_files() || near_nullspace_.size() == 0) return std::nullopt;
+  return NearNullspace{std::move(near_nullspace_), vectors_, block_, given_vectors_, ratios_};
+}
+
 double AmgHierarchy::bytes() const {
   double sum = 8.0 * double(near_nullspace_.size());
-  for (AmgLevel const& l : levels_) sum += 8.0 * l.rows;
+  for (AmgLevel const& l : levels_) sum += double(l.weights.bytes());
   for (auto const& transfer : transfers_) sum += transfer->bytes();
   if (inverse_) {
     double const rows = inverse_->view().rows;
     sum += 12 * rows * rows + 4 * rows;
   }
   return sum;
+}
+
+double AmgHierarchy::bytes_left() const {
+  return near_nullspace_of_files() ? double(near_nullspace_.bytes()) : 0.0;
 }
 
 double AmgHierarchy::grid_complexity() const {

@@ -29,6 +29,9 @@ AmgStart amg_start(Context&, System const&, AmgParams const&, NearNullspace,
 /// As the System says, or as a look at the matrix finds it.
 bool is_symmetric(Context&, System const&);
 
+/// Whether a hierarchy keeps what new values are made by, one to five times what a cycle reads.
+enum class AmgPlans { kept, ended };
+
 class AmgHierarchy {
  public:
   /// Throws SetupError where A or, if it is not symmetric, its diagonal shows itself not positive
@@ -37,7 +40,8 @@ class AmgHierarchy {
   /// is not square; Cancelled, OutOfTime. Cost: of a level some 30 products with its matrix, and
   /// the Galerkin products. Of no more than `transfers` levels beside that of A, until complete()
   /// makes the others.
-  AmgHierarchy(Context&, System const&, AmgParams const&, AmgStart start, int transfers = all);
+  AmgHierarchy(Context&, System const&, AmgParams const&, AmgStart start,
+               AmgPlans plans = AmgPlans::kept, int transfers = all);
   static constexpr int all = 100;
   void complete(Context&);
   /// New values on the pattern that it was made of: aggregates and patterns stay, P, the Galerkin
@@ -46,6 +50,15 @@ class AmgHierarchy {
   /// again from the first on whose strength graph has changed. They are symmetric if those before
   /// were. Returns whether all patterns are those of before. Throws as the constructor.
   bool renew(Context&, System const&);
+  /// Whether it can: plans are kept, and `reuse` has a use for them. Patterns of classical
+  /// coarsening and learned vectors go by values, so that `exact` has none.
+  bool renewable() const { return renewable_; }
+  /// Once it is stored, where it is not renewable: of the matrices that each transfer has made no
+  /// more stays than what is read in place; {}: nothing is. A near-nullspace that files have told
+  /// stays, for another set-up.
+  void leave(std::vector<AmgInPlace> const& read);
+  /// What such a set-up begins with; none where it is to be found anew.
+  std::optional<NearNullspace> take_near_nullspace();
 
   /// Until the next new values the smoothers, where they go by the largest eigenvalue of W A, go by
   /// ||W A||_inf, which it does not exceed: Lanczos steps come to it from below, and a smoother
@@ -72,8 +85,10 @@ class AmgHierarchy {
   AmgParams const& params() const { return params_; }
   bool symmetric() const { return symmetric_; }
   SetupClock& clock() const { return *clock_; }
-  /// That it holds, in the Context's space, of the levels that are made.
+  /// That it holds, in the Context's space, of the levels that are made; and that stays once it is
+  /// left, besides what is read in place.
   double bytes() const;
+  double bytes_left() const;
   /// Rows of all levels, and their entries, over those of A.
   double grid_complexity() const;
   double operator_complexity() const;
@@ -92,12 +107,14 @@ class AmgHierarchy {
   /// The level's weights become those of the smoother.
   void weigh_smoother(Context&, CsrView<double> const& a, std::size_t level);
   void solve_coarsest(Context&, CsrView<double> const& a);
+  bool near_nullspace_of_files() const;
 
   AmgParams params_;
   Index block_ = 1, vectors_ = 1;
-  bool classical_ = false, symmetric_ = true, complete_ = false;
+  bool classical_ = false, symmetric_ = true, complete_ = false, renewable_ = true;
   std::vector<double> ratios_;
   Array<double> near_nullspace_;
+  bool given_vectors_ = false;
   std::vector<AmgLevel> levels_;
   std::vector<std::unique_ptr<AmgTransfer>> transfers_;
   std::optional<CsrStorage<double>> inverse_;

@@ -41,6 +41,8 @@ class CutProduct {
   /// At most `most` entries a row, of these values; of equal ones the first.
   CutProduct(Context&, CsrView<double> const& left, CsrView<double> const& right, int most);
   sparse::OwnedPattern const& pattern() const { return largest_->pattern(); }
+  /// Ends the plan: its pattern for somebody who stores it.
+  sparse::OwnedPattern release() && { return std::move(*largest_).release(); }
   /// Writes the values (entries) of new factors on the same patterns, the same places being kept.
   void values(Context&, CsrView<double> const& left, CsrView<double> const& right,
               double* to) const;
@@ -64,6 +66,8 @@ class Interpolation {
   Interpolation(Context&, CsrView<double> const& a, std::uint8_t const* strong, CoarsePoints coarse,
                 Index const* rows, InterpolationRule const& rule);
   sparse::OwnedPattern const& pattern() const { return product_->pattern(); }
+  /// Ends the plan: its pattern for somebody who stores it.
+  sparse::OwnedPattern release() && { return std::move(*product_).release(); }
   /// Writes the values (entries) of a matrix on the same pattern; what is strong stays.
   void values(Context&, CsrView<double> const& a, std::uint8_t const* strong, double* p) const;
   double bytes() const;

@@ -52,7 +52,7 @@ NearNullspace learned(Context& ctx, System const& system, AmgParams const& param
   first.near_nullspace.learn = 0;
   first.values = AmgValues::f64, first.vectors = AmgVectors::f64;
   auto const hierarchy = std::make_shared<AmgHierarchy>(
-      ctx, system, first, amg_start(ctx, system, first, std::move(given)));
+      ctx, system, first, amg_start(ctx, system, first, std::move(given)), AmgPlans::ended);
   Array<double> X(ctx.space(), std::size_t(n) * k);
   iterate(ctx, *system.A, AmgCycle(ctx, hierarchy),
           {X.data(), n, k, k, Layout::row_major, ctx.space()});

@@ -31,8 +31,17 @@ struct AmgLevel {
 /// everywhere make the coarser matrix dense, of which tens of thousands would be the price.
 inline sparse::ProductLimits const product_limits{.for_an_entry = 2000};
 
+/// Of the matrices of a transfer, those that an application reads where they lie.
+struct AmgInPlace {
+  bool P = false, R = false, coarse = false;
+};
+
 /// What leads from a matrix to the next coarser one: patterns, made once, and what their values are
-/// made of.
+/// made of. It holds, and who reads it:
+///
+///     P, P^T, P^T A P             the next level; an application, what is not stored otherwise
+///     keep, the coarse vectors    whoever makes the next level, and stores this one
+///     plans: T, A P, ...          new values; plans end where none are to come
 class AmgTransfer {
  public:
   virtual ~AmgTransfer() = default;
@@ -41,7 +50,7 @@ class AmgTransfer {
   bool failed() const { return failed_; }
   double strength() const { return strength_; }
   /// Entries of the Galerkin product.
-  Offset entries() const { return galerkin_->pattern().entries; }
+  Offset entries() const { return pattern_of_c().entries; }
   Offset interpolation_entries() const { return pattern_of_p().entries; }
   Index coarse_rows() const { return pattern_of_p().cols; }
   /// That it holds.
@@ -53,7 +62,7 @@ class AmgTransfer {
   /// asked again.
   virtual bool thin_out(Context&, CsrView<double> const&) { return false; }
   /// The near-nullspace of the coarser level (coarse rows x vectors); null: it is not carried on.
-  virtual double const* coarse_vectors() const { return nullptr; }
+  double const* coarse_vectors() const { return coarse_vectors_.data(); }
   /// Whether one made of `a`, a matrix of the same pattern, would have the same patterns.
   virtual bool suits(Context&, CsrView<double> const& a) = 0;
 
@@ -63,13 +72,24 @@ class AmgTransfer {
   /// The Galerkin product of new values, with P as it is.
   void coarsen(Context&, CsrView<double> const& a);
   CsrView<double> P() const { return pattern_of_p().with(p_.data()); }
-  CsrView<double> R() const { return galerkin_->restriction().pattern().with(r_.data()); }
-  CsrView<double> coarse() const { return galerkin_->pattern().with(c_.data()); }
+  CsrView<double> R() const {
+    return (ended_ ? ended_->R : galerkin_->restriction().pattern()).with(r_.data());
+  }
+  CsrView<double> coarse() const { return pattern_of_c().with(c_.data()); }
+
+  /// There will be no new values: what they would be made by goes. The matrices stay, where they
+  /// are.
+  void end_plans();
+  /// The next level is made, and the levels are stored: once plans have ended, no more stays than
+  /// the arrays that are read in place, and numbers of entries.
+  void leave(AmgInPlace read);
 
  protected:
   explicit AmgTransfer(std::shared_ptr<SetupClock> clock)
       : clock_(clock ? std::move(clock) : std::make_shared<SetupClock>()) {}
-  virtual sparse::OwnedPattern const& pattern_of_p() const = 0;
+  virtual sparse::OwnedPattern const& planned_p() const = 0;
+  /// The same for somebody who keeps it; what P is made by goes.
+  virtual sparse::OwnedPattern release_p() = 0;
   /// Writes the values of P (entries).
   virtual void interpolate(Context&, CsrView<double> const& a, double lambda_max, double* p) = 0;
   /// Bytes besides those of the Galerkin product.
@@ -86,12 +106,23 @@ class AmgTransfer {
 
   double strength_ = 0;
   Array<std::uint8_t> keep_;  // (entries of what strength is judged by) of the strength graph
+  Array<double> coarse_vectors_;
   bool failed_ = false;
 
  private:
+  /// Patterns of P, P^T and P^T A P.
+  struct Ended {
+    sparse::OwnedPattern P, R, C;
+  };
+  sparse::OwnedPattern const& pattern_of_p() const { return ended_ ? ended_->P : planned_p(); }
+  sparse::OwnedPattern const& pattern_of_c() const {
+    return ended_ ? ended_->C : galerkin_->pattern();
+  }
+
   std::shared_ptr<SetupClock> clock_;
   std::optional<sparse::TripleProduct> galerkin_;
-  Array<double> p_, r_, c_;  // values of P, P^T and P^T A P
+  std::optional<Ended> ended_;  // in the place of all plans
+  Array<double> p_, r_, c_;     // values of P, P^T and P^T A P
 };
 
 }  // namespace tcsolve

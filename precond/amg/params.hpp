@@ -174,8 +174,9 @@ struct AmgParams {
             "what stays for new values: pattern, the aggregates and the levels' patterns whatever "
             "the values; exact, the same down to the first level whose strong couplings are "
             "others, so that M is the one that a new set-up makes; interpolation, as pattern, and "
-            "the "
-            "numbers of P and R; none"),
+            "the numbers of P and R; none. What they are made by takes one to five times the "
+            "memory of what a cycle reads: with exact the first new values bring it, by a set-up "
+            "more, with pattern and interpolation it is there from the start"),
         field(
             &P::format, "format", any(),
             "of the matrices that a cycle multiplies by: auto, by the planner, level by level, or "

@@ -195,9 +195,9 @@ Real values_of(Context const& ctx, AmgParams const& p, std::size_t level) {
 }
 
 double stored_bytes(Context& ctx, AmgParams const& params, Real values, CsrView<double> const& a,
-                    double applies, bool thorough) {
+                    double applies, bool thorough, bool held_anyway) {
   auto const [all, vectors] = types_of(ctx, params);
-  bool const borrowed = all == Real::f64 && vectors == Real::f64;
+  bool const borrowed = held_anyway && all == Real::f64 && vectors == Real::f64;
   double const csr =
       borrowed ? 0.0 : (double(size_of(values)) + 4) * double(a.entries) + 4.0 * a.rows;
   if (params.format != "auto" || a.entries < planned_entries) return csr;
@@ -394,6 +394,14 @@ bool StoredLevels<T>::renew(Context& ctx, AmgHierarchy const& made) {
                  holds = store.renew(held, a, scale, keep, values);
                });
   return holds;
+}
+
+template <class T>
+std::vector<AmgInPlace> StoredLevels<T>::in_place() const {
+  std::vector<AmgInPlace> read;
+  for (std::size_t l = 0; l + 1 < held_.size(); ++l)
+    read.push_back({held_[l].P.borrowed, held_[l].R.borrowed, held_[l + 1].A.borrowed});
+  return read;
 }
 
 template <class T>

@@ -39,10 +39,11 @@ Real values_of(Context const&, AmgParams const&, std::size_t level);
 /// Iterations that a conversion is to pay for.
 constexpr double amg_iterations = 25;
 /// Bytes of a matrix of a level as it is stored in `values` for an application, which multiplies by
-/// it so many times; none where FP64 in csr borrows it. Cost: a plan where the matrix has more than
-/// a few thousand rows; thorough: by more than these.
+/// it so many times; where FP64 in csr borrows it, those of what is borrowed, or none if somebody
+/// has it anyway. Cost: a plan where the matrix has more than a few thousand rows; thorough: by
+/// more than these.
 double stored_bytes(Context&, AmgParams const&, Real values, CsrView<double> const& a,
-                    double applies, bool thorough);
+                    double applies, bool thorough, bool held_anyway);
 
 /// T is the type of the vectors.
 template <class T>
@@ -79,6 +80,8 @@ class StoredLevels {
   bool renew(Context&, AmgHierarchy const&);
 
   std::vector<StoredLevel<T>> const& levels() const { return levels_; }
+  /// What it reads of each transfer of the hierarchy: csr in FP64 borrows.
+  std::vector<AmgInPlace> in_place() const;
   /// (rows) of level 0; null: 1.
   double const* scale() const { return scale_.size() > 0 ? scale_.data() : nullptr; }
   /// M = factor S M' S.

@@ -75,8 +75,10 @@ TEST_P(AmgGeneral, Spai0IsBoundedSoThatTheCycleIsDefinite) {
   EXPECT_GT(largest_eigenvalue(weights_of(a, RowWeight::spai0), A), 2) << "nothing to bound";
   for (int const degree : {1, 2, 3}) {
     SCOPED_TRACE(degree);
-    auto const owner =
-        made(a, {.smoother = AmgSmoother::spai0, .degree = degree, .coarse_size = 20});
+    auto const owner = made(a, {.smoother = AmgSmoother::spai0,
+                                .degree = degree,
+                                .coarse_size = 20,
+                                .reuse = AmgReuse::pattern});
     std::vector<double> const w = to_host(ctx(), hierarchy_of(*owner).levels()[0].weights);
     EXPECT_LT(largest_eigenvalue(Eigen::Map<Vector const>(w.data(), a.rows), A), 2);
     Dense const M = matrix_of(*owner->view());
@@ -252,7 +254,8 @@ TEST_P(AmgGeneral, KCycleIsTwoKrylovStepsALevel) {
                                 .degree = 1,
                                 .cycle = AmgCycleKind::k,
                                 .smoothing = false,
-                                .coarse_size = 4});
+                                .coarse_size = 4,
+                                .reuse = AmgReuse::pattern});
     ASSERT_GE(rows_of(*owner).size(), 4u) << "a K cycle within a K cycle";
     KCycle const reference(ctx(), hierarchy_of(*owner));
     std::vector<double> const r = random_values(a.rows, 5);

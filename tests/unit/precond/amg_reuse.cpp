@@ -6,7 +6,10 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 #include "tests/support/amg_fixture.hpp"
+#include "tests/support/files.hpp"
 #include "tests/support/matrices.hpp"
 
 namespace tcsolve::test {
@@ -102,6 +105,71 @@ TEST_P(AmgReused, NewValuesTakeNoMemory) {
       classical.classical.aggressive = 1;
       count(grid, classical);
     }
+}
+
+/// `exact` keeps what a cycle reads until new values come; what it has let go is made again, with
+/// the same bits.
+TEST_P(AmgReused, WhatNewValuesAreMadeByComesWithThem) {
+  Csr<double> const grid = generate(Poisson7Params{.n = 16, .coefficient = Coefficient::random}),
+                    skew = generate(ConvdiffParams{.n = 14}),
+                    solid = generate(ElasticityParams{.n = 8});
+  std::vector<std::pair<Csr<double> const*, AmgCoarsening>> const cases = {
+      {&grid, AmgCoarsening::aggregation},
+      {&grid, AmgCoarsening::classical},
+      {&skew, AmgCoarsening::aggregation},
+      {&solid, AmgCoarsening::aggregation}};
+  for (auto const& [of, coarsening] : cases)
+    for (AmgValues const type : {AmgValues::f64, AmgValues::f16}) {
+      SCOPED_TRACE(cat(of->rows, " rows, ", int(coarsening), ", ", int(type)));
+      Csr<double> const &a = *of, b = heavier(a);
+      std::vector<double> const r = random_values(a.rows, 3);
+      AmgParams params{.coarsening = coarsening, .coarse_size = 30, .values = type};
+      auto const owner = made(a, params);
+      params.reuse = AmgReuse::pattern;
+      auto const all = made(a, params);
+      double const lean = cycle(*owner).hierarchy().bytes(),
+                   whole = cycle(*all).hierarchy().bytes();
+      EXPECT_FALSE(cycle(*owner).hierarchy().renewable());
+      EXPECT_EQ(applied(*owner->view(), r), applied(*all->view(), r));
+      EXPECT_EQ(cycle(*owner).hierarchy_facts().levels.size(),
+                cycle(*all).hierarchy_facts().levels.size());
+      if (type == AmgValues::f16)
+        EXPECT_EQ(lean, 0) << "the levels are stored by themselves";
+      else
+        EXPECT_LT(lean, 0.6 * whole) << "P, P^T and coarser matrices in csr";
+      // A cycle that a solve refutes is made of a set-up more.
+      EXPECT_EQ(owner->widen(ctx(), system(a)), all->widen(ctx(), system(a)));
+      EXPECT_EQ(applied(*owner->view(), r), applied(*all->view(), r));
+      for (Csr<double> const& now : {b, a}) {
+        owner->update(ctx(), system(now));
+        params.reuse = AmgReuse::exact;
+        if (type == AmgValues::f64)
+          EXPECT_EQ(applied(*owner->view(), r), applied(*made(now, params)->view(), r));
+      }
+      bool const by_values = coarsening == AmgCoarsening::classical;
+      EXPECT_EQ(cycle(*owner).hierarchy().renewable(), !by_values);
+      EXPECT_GE(cycle(*owner).hierarchy().bytes(), by_values ? 0 : 0.9 * whole);
+    }
+}
+
+/// A file is read once: it may be gone when new values come.
+TEST_P(AmgReused, CoordinatesOfAFileStay) {
+  Csr<double> const a = generate(ElasticityParams{.n = 7}), b = heavier(a);
+  std::unique_ptr<Preconditioner> owner, wanted;
+  {
+    TemporaryFolder const folder;
+    std::ofstream file(folder / "nodes.txt");
+    for (int k = 0; k < 7; ++k)
+      for (int j = 0; j < 7; ++j)
+        for (int i = 0; i < 7; ++i) file << i << ' ' << j << ' ' << k << '\n';
+    file.close();
+    AmgParams params{.coarse_size = 60};
+    params.near_nullspace.coordinates = (folder / "nodes.txt").string();
+    owner = made(a, params), wanted = made(b, params);
+  }
+  std::vector<double> const r = random_values(a.rows, 3);
+  owner->update(ctx(), system(b));
+  EXPECT_EQ(applied(*owner->view(), r), applied(*wanted->view(), r));
 }
 
 TEST_P(AmgReused, TheFirstLevelsMayStayInFp64) {

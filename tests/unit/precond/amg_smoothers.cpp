@@ -98,7 +98,10 @@ Dense cycle_of(Context& ctx, AmgHierarchy const& made, Smoother const& smoother)
 TEST_P(AmgSmoothers, CyclesAreTheirDefinition) {
   for (int const degree : {1, 2}) {
     SCOPED_TRACE(degree);
-    AmgParams params{.smoother = AmgSmoother::fsai, .degree = degree, .coarse_size = 20};
+    AmgParams params{.smoother = AmgSmoother::fsai,
+                     .degree = degree,
+                     .coarse_size = 20,
+                     .reuse = AmgReuse::pattern};  // all of the hierarchy stays
     auto owner = made(grid(8), params);
     ASSERT_GE(rows_of(*owner).size(), 3u);
     Dense wanted = cycle_of(ctx(), hierarchy_of(*owner), dense_fsai);
@@ -196,7 +199,7 @@ TEST_P(AmgSmoothers, RowsOfZerosOnACoarseLevelAreLeftOut) {
   auto points = std::make_shared<std::vector<double>>();
   for (Index i = 0; i < solid.rows / 3; ++i)
     points->insert(points->end(), {static_cast<double>(i), 0.0, 0.0});
-  AmgParams params{.smoother = AmgSmoother::fsai, .coarse_size = 6};
+  AmgParams params{.smoother = AmgSmoother::fsai, .coarse_size = 6, .reuse = AmgReuse::pattern};
   params.near_nullspace.points = points;
   params.max_levels = 2;
   auto const owner = made(solid, params);

@@ -54,6 +54,11 @@ std::multimap<std::string, std::string> const variants = {
     {"spai", "level: 0"},
     {"schwarz", "size: 20, overlap: 0"},
     {"schwarz", "combine: restricted, values: fp32"},
+    {"amg", "coarse_size: 30"},
+    {"amg", "coarse_size: 30, values: fp64"},
+    {"amg", "coarse_size: 30, values: fp16"},
+    {"amg", "coarse_size: 30, reuse: pattern"},
+    {"amg", "coarse_size: 100, coarsening: classical, near_nullspace: {block: 1}"},
     {"direct", "factorisation: lu"},
     {"direct", "factorisation: auto, values: fp32"},
     {"chebyshev", "preconditioner: {type: ic, level: 1}"}};
