@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /// bench_ranks [RANKS = 2] [REPETITIONS = 9] [BACKEND = cuda] [NAMES = all] [EXECUTION = auto]
-///     [TRANSPORT = auto]
+///     [TRANSPORT = auto] [PRECISION = fp64]
 /// Whole solves by ranks, threads of this process with a device each (or a share of the
 /// processors), beside one. BACKEND: host, cuda, or one: the first device for all ranks, joined by
 /// mpi. Rows are dealt as they come, random coefficients, b = ones, a true
 /// residual of 1e-8. poisson7_252 has twice the rows of poisson7_200: on two ranks beside that on
 /// one it says what twice the system takes on twice the devices. Ranks run their loop as EXECUTION
-/// says, the one rank as it is quickest.
+/// says, the one rank as it is quickest. PRECISION is the key of that name, of
+/// one rank and of all.
 ///
 ///   us      an iteration: seconds of the solve on the slowest rank / iterations, the median
 ///   threads on the host, where each rank has one thread: us of one rank with as many threads as
@@ -14,6 +15,7 @@
 ///           are ranks
 ///   gain    us of one, on the host with one thread, over us of all
 ///   set-up  rows given on each rank, until the first iteration
+///   auto    how many ranks `--ranks auto` takes of as many GPUs
 ///   halo    entries of x that the rank with most of them gets in each product
 ///
 /// A verdict other than converged is named in the place of a gain.
@@ -26,6 +28,7 @@
 #include <vector>
 
 #include <tcsolve/api/linear_solver.hpp>
+#include <tcsolve/app/run/rank_choice.hpp>
 #include <tcsolve/comm/threads.hpp>
 #include <tcsolve/core/parallel.hpp>
 #include <tcsolve/core/timed.hpp>
@@ -50,9 +53,17 @@ double median(std::vector<double> v) {
   return v[v.size() / 2];
 }
 
-std::string options(std::string const& method, std::string const& execution) {
+std::string options(std::string const& method, std::string const& execution,
+                    std::string const& precision) {
   return cat("solver: {type: ", method, ", rtol: 1.0e-8, max_iters: 20000, execution: ", execution,
-             "}\npreconditioner: {type: jacobi}\n");
+             "}\npreconditioner: {type: jacobi}\nprecision: ", precision, "\n");
+}
+
+/// How many of these GPUs `--ranks auto` takes.
+int chosen(Csr<double> const& a, int gpus) {
+  ProblemSize size;
+  size.rows = a.rows, size.cols = a.cols, size.entries = a.offsets[a.rows];
+  return ranks_on_devices(size, gpus).count;
 }
 
 /// b = ones, x = 0, in the solver's space.
@@ -149,6 +160,7 @@ int main(int count, char** words) try {
   std::string const wanted = names == "all" ? "" : cat(",", names, ",");
   std::string const execution = count > 5 ? words[5] : "auto";
   std::string const transport = count > 6 ? words[6] : "auto";
+  std::string const precision = count > 7 ? words[7] : "fp64";
   Join join;
   for (auto const t : {DeviceTransport::peer, DeviceTransport::nccl, DeviceTransport::mpi})
     if (transport == name(t)) join.transport = t;
@@ -158,6 +170,17 @@ int main(int count, char** words) try {
   std::vector<Case> const cases{
       {"poisson27_32", "cg",
        [] { return generate(Poisson27Params{.n = 32, .coefficient = random}); }},
+      // Where `--ranks auto` begins to take two.
+      {"poisson7_80", "cg",
+       [] { return generate(Poisson7Params{.n = 80, .coefficient = random}); }},
+      {"poisson7_90", "cg",
+       [] { return generate(Poisson7Params{.n = 90, .coefficient = random}); }},
+      {"poisson7_100", "cg",
+       [] { return generate(Poisson7Params{.n = 100, .coefficient = random}); }},
+      {"poisson27_68", "cg",
+       [] { return generate(Poisson27Params{.n = 68, .coefficient = random}); }},
+      {"elasticity_36", "cg",
+       [] { return generate(ElasticityParams{.n = 36, .coefficient = random}); }},
       {"poisson27_64", "cg",
        [] { return generate(Poisson27Params{.n = 64, .coefficient = random}); }},
       {"poisson27_64", "chronopoulos_gear",
@@ -180,28 +203,31 @@ int main(int count, char** words) try {
        [] { return generate(Poisson7Params{.n = 252, .coefficient = random}); }},
       {"poisson7_256", "cg",
        [] { return generate(Poisson7Params{.n = 256, .coefficient = random}); }}};
-  std::cout
-      << "{\"revision\": \"" << version::revision << "\", \"ranks\": " << ranks
-      << ", \"repetitions\": " << repetitions << ", \"transport\": \"" << transport << "\"}\n"
-      << "matrix | rows | method | iterations, one | us | all: iterations | us | gain | runs as "
-         "| set-up, one, ms | all, ms | halo | threads, us\n"
-         "---|---|---|---|---|---|---|---|---|---|---|---|---\n";
+  std::cout << "{\"revision\": \"" << version::revision << "\", \"ranks\": " << ranks
+            << ", \"repetitions\": " << repetitions << ", \"transport\": \"" << transport
+            << "\", \"precision\": \"" << precision << "\"}\n"
+            << "matrix | rows | method | iterations, one | us | all: iterations | us | gain | auto "
+               "| runs "
+               "as | set-up, one, ms | all, ms | halo | threads, us\n"
+               "---|---|---|---|---|---|---|---|---|---|---|---|---|---\n";
   for (Case const& c : cases) {
     if (!wanted.empty() && wanted.find("," + c.name + ",") == std::string::npos) continue;
     Csr<double> const a = c.make();
     bool const host = backend == Backend::host;
-    Run const one = by_one(a, options(c.method, "auto"), backend, repetitions, host ? 1 : 0);
-    Run const all = by_ranks(ranks, a, options(c.method, execution), backend, repetitions, join);
+    Run const one =
+        by_one(a, options(c.method, "auto", precision), backend, repetitions, host ? 1 : 0);
+    Run const all =
+        by_ranks(ranks, a, options(c.method, execution, precision), backend, repetitions, join);
     std::cout << c.name << " | " << a.rows << " | " << c.method << " | " << one.iterations << " | "
               << one.us << " | " << all.iterations << " | " << all.us << " | ";
     if (one.outcome == "converged" && all.outcome == "converged")
       std::cout << one.us / all.us;
     else
       std::cout << one.outcome << ", " << all.outcome;
-    std::cout << " | " << one.execution << ", " << all.execution << " | " << one.setup << " | "
-              << all.setup << " | " << all.halo << " | ";
+    std::cout << " | " << chosen(a, ranks) << " | " << one.execution << ", " << all.execution
+              << " | " << one.setup << " | " << all.setup << " | " << all.halo << " | ";
     if (host)
-      std::cout << by_one(a, options(c.method, "auto"), backend, repetitions, ranks).us
+      std::cout << by_one(a, options(c.method, "auto", precision), backend, repetitions, ranks).us
                 << std::endl;
     else
       std::cout << "-" << std::endl;

@@ -12,11 +12,22 @@ namespace {
 
 constexpr int ranks = 2;
 
+/// A table of the corpus.
+struct Table {
+  char const* name;
+  std::vector<Case> (*cases)();
+  friend std::ostream& operator<<(std::ostream& out, Table const& t) { return out << t.name; }
+};
+constexpr Table tables[] = {{"trivial", trivial_cases},     {"definiteness", definiteness_cases},
+                            {"breakdown", breakdown_cases}, {"precision", precision_cases},
+                            {"nonfinite", nonfinite_cases}, {"stopping", stopping_cases},
+                            {"claims", claim_cases},        {"best_iterate", best_iterate_cases},
+                            {"scale", scale_cases}};
+
 std::vector<Case> corpus() {
   std::vector<Case> all;
-  for (auto table : {trivial_cases, definiteness_cases, breakdown_cases, precision_cases,
-                     nonfinite_cases, stopping_cases, claim_cases, best_iterate_cases, scale_cases})
-    for (Case& c : table()) all.push_back(std::move(c));
+  for (Table const& table : tables)
+    for (Case& c : table.cases()) all.push_back(std::move(c));
   return all;
 }
 
@@ -51,29 +62,49 @@ Dealt deal(Case const& c, std::vector<Index> (*to)(Index n)) {
   return d;
 }
 
-/// The reports of all ranks; x is the guess, then the answer.
-std::vector<SolveReport> solve_dealt(Dealt const& d, Case const& c, std::string const& method,
-                                     Column& x) {
-  Problem const& p = d.p;
-  std::vector<SolveReport> reports(ranks);
-  on_ranks(ranks, [&](Context& ctx, int r) {
-    auto const A = operator_of(
-        ctx,
-        deal_rows(ctx, csr(p.A), d.rows, p.A.rows() == p.A.cols() ? std::vector<Index>{} : d.cols));
-    OperatorPtr<double> preconditioner;
-    if (d.M) preconditioner = operator_of(ctx, deal_rows(ctx, *d.M, d.cols));
-    auto const solver = make_solver(method, c.stopping, Execution::eager, c.restart);
-    solver->setup(ctx, A, preconditioner);
-    Column const b = p.b.segment(d.rows[r], d.rows[r + 1] - d.rows[r]);
-    Column mine = x.segment(d.cols[r], d.cols[r + 1] - d.cols[r]);
-    reports[r] = solve(*solver, b, mine);
-    x.segment(d.cols[r], d.cols[r + 1] - d.cols[r]) = mine;
-  });
-  return reports;
-}
-
 Column guess_of(Problem const& p) {
   return p.x0.size() == 0 ? Column(Column::Zero(p.A.cols())) : p.x0;
+}
+
+/// A solve of a case: the reports of all ranks; x is the guess, then the answer.
+struct Attempt {
+  std::string method;
+  Execution execution;
+  Column x;
+  std::vector<SolveReport> reports;
+};
+/// By each of its methods, in each way that a loop runs.
+std::vector<Attempt> attempts(Case const& c, Problem const& p, Backend backend) {
+  std::vector<Attempt> all;
+  for (std::string const& method : methods(c.methods))
+    for (Execution const execution : executions(backend))
+      all.push_back({method, execution, guess_of(p), std::vector<SolveReport>(ranks)});
+  return all;
+}
+
+/// Rank r's share of them.
+void solve_dealt(Context& ctx, int r, Dealt const& d, Case const& c, std::vector<Attempt>& all) {
+  Problem const& p = d.p;
+  auto const A = operator_of(
+      ctx,
+      deal_rows(ctx, csr(p.A), d.rows, p.A.rows() == p.A.cols() ? std::vector<Index>{} : d.cols));
+  OperatorPtr<double> preconditioner;
+  if (d.M) preconditioner = operator_of(ctx, deal_rows(ctx, *d.M, d.cols));
+  Column const b = p.b.segment(d.rows[r], d.rows[r + 1] - d.rows[r]);
+  for (Attempt& attempt : all) {
+    auto const solver = make_solver(attempt.method, c.stopping, attempt.execution, c.restart);
+    solver->setup(ctx, A, preconditioner);
+    auto mine = attempt.x.segment(d.cols[r], d.cols[r + 1] - d.cols[r]);
+    Column x = mine;
+    attempt.reports[r] = solve(*solver, b, x);
+    mine = x;
+  }
+}
+
+std::vector<Attempt> solve_dealt(Dealt const& d, Case const& c) {
+  std::vector<Attempt> all = attempts(c, d.p, Backend::host);
+  on_ranks(ranks, [&](Context& ctx, int r) { solve_dealt(ctx, r, d, c, all); });
+  return all;
 }
 
 /// Of one rank, with the rows in an order; 0: as given.
@@ -114,6 +145,40 @@ void expect_iterations_of_one(Dealt const& d, Case const& c, std::string const& 
   EXPECT_TRUE(is_near()) << iterations << " iterations; one rank takes " << least << " to " << most;
 }
 
+/// What holds of a case, whoever has which rows.
+void expect_verdict(Dealt const& d, Case const& c, Attempt const& attempt) {
+  Problem const& p = d.p;
+  Column const& x = attempt.x;
+  SolveReport const& report = attempt.reports.front();
+  SCOPED_TRACE(cat(attempt.method, ", ", name(attempt.execution), ": ", report.message));
+  EXPECT_GT(std::ranges::count(c.outcome, report.reason), 0) << report.outcome();
+  if (c.cause) EXPECT_STREQ(name(report.cause), name(*c.cause));
+  if (c.most_iterations) EXPECT_LE(report.iterations, *c.most_iterations);
+  if (c.residual)
+    EXPECT_LE(double(exact_norm(exact_residual(p.A, p.b, x))), *c.residual * p.b.norm());
+  if (c.answer == Answer::untouched) EXPECT_TRUE(x == guess_of(p));
+  if (c.answer == Answer::zero) EXPECT_TRUE((x.array() == 0).all());
+  if (p.finite) {
+    long double const now = exact_norm(exact_residual(p.A, p.b, x));
+    EXPECT_NEAR(double(now), report.true_residual,
+                1e-12 * double(now) + double(residual_error(p.A, p.b, x)));
+    if (report.converged())
+      EXPECT_LE(double(now), report.tolerance * (1 + 1e-9) + double(residual_error(p.A, p.b, x)));
+  }
+  if (report.converged()) expect_iterations_of_one(d, c, attempt.method, report.iterations);
+  // All ranks have the same report, bit by bit.
+  SolveReport const& other = attempt.reports.back();
+  EXPECT_EQ(other.outcome(), report.outcome());
+  EXPECT_EQ(other.iterations, report.iterations);
+  EXPECT_TRUE(same_bits(other.true_residual, report.true_residual));
+  EXPECT_TRUE(same_bits(other.tolerance, report.tolerance));
+  EXPECT_TRUE(same_bits(other.attainable, report.attainable) ||
+              (std::isnan(other.attainable) && std::isnan(report.attainable)));
+  ASSERT_EQ(other.history.size(), report.history.size());
+  for (std::size_t k = 0; k < report.history.size(); ++k)
+    ASSERT_TRUE(same_bits(other.history[k].norm, report.history[k].norm)) << k;
+}
+
 class VerdictOverRanks : public testing::TestWithParam<Case> {};
 
 /// Ranks add nothing but the order in which sums are made: where one of them has all the rows there
@@ -123,12 +188,12 @@ TEST_P(VerdictOverRanks, WhereOneHasAllTheRowsTheBitsAreThoseOfOneRank) {
   Case const& c = GetParam();
   Dealt const d = deal(c, all_to_the_second);
   if (!d.why_not.empty()) GTEST_SKIP() << d.why_not;
-  for (std::string const& method : methods(c.methods)) {
+  for (auto const& [method, execution, x, reports] : solve_dealt(d, c)) {
     SCOPED_TRACE(method);
-    Column x = guess_of(d.p), y = x;
-    SolveReport const report = solve_dealt(d, c, method, x).front();
+    SolveReport const& report = reports.front();
+    Column y = guess_of(d.p);
     Context one(Backend::host, {.threads = 1});
-    auto const solver = make_solver(method, c.stopping, Execution::eager, c.restart);
+    auto const solver = make_solver(method, c.stopping, execution, c.restart);
     solver->setup(one, matrix(one, d.p.A), d.p.M ? d.p.M(one) : nullptr);
     SolveReport const alone = solve(*solver, d.p.b, y);
     EXPECT_EQ(report.outcome(), alone.outcome()) << report.message;
@@ -146,42 +211,37 @@ TEST_P(VerdictOverRanks, Holds) {
   Case const& c = GetParam();
   Dealt const d = deal(c, half_each);
   if (!d.why_not.empty()) GTEST_SKIP() << d.why_not;
-  Problem const& p = d.p;
-  for (std::string const& method : methods(c.methods)) {
-    SCOPED_TRACE(method);
-    Column x = guess_of(p);
-    Column const guess = x;
-    std::vector<SolveReport> const reports = solve_dealt(d, c, method, x);
-    SolveReport const& report = reports.front();
-    SCOPED_TRACE(report.message);
-    EXPECT_GT(std::ranges::count(c.outcome, report.reason), 0) << report.outcome();
-    if (c.cause) EXPECT_STREQ(name(report.cause), name(*c.cause));
-    if (c.most_iterations) EXPECT_LE(report.iterations, *c.most_iterations);
-    if (c.residual)
-      EXPECT_LE(double(exact_norm(exact_residual(p.A, p.b, x))), *c.residual * p.b.norm());
-    if (c.answer == Answer::untouched) EXPECT_TRUE(x == guess);
-    if (c.answer == Answer::zero) EXPECT_TRUE((x.array() == 0).all());
-    if (p.finite) {
-      long double const now = exact_norm(exact_residual(p.A, p.b, x));
-      EXPECT_NEAR(double(now), report.true_residual,
-                  1e-12 * double(now) + double(residual_error(p.A, p.b, x)));
-      if (report.converged())
-        EXPECT_LE(double(now), report.tolerance * (1 + 1e-9) + double(residual_error(p.A, p.b, x)));
-    }
-    if (report.converged()) expect_iterations_of_one(d, c, method, report.iterations);
-    // All ranks have the same report, bit by bit.
-    SolveReport const& other = reports.back();
-    EXPECT_EQ(other.outcome(), report.outcome());
-    EXPECT_EQ(other.iterations, report.iterations);
-    EXPECT_TRUE(same_bits(other.true_residual, report.true_residual));
-    EXPECT_TRUE(same_bits(other.tolerance, report.tolerance));
-    EXPECT_TRUE(same_bits(other.attainable, report.attainable) ||
-                (std::isnan(other.attainable) && std::isnan(report.attainable)));
-    ASSERT_EQ(other.history.size(), report.history.size());
-    for (std::size_t k = 0; k < report.history.size(); ++k)
-      ASSERT_TRUE(same_bits(other.history[k].norm, report.history[k].norm)) << k;
+  for (Attempt const& attempt : solve_dealt(d, c)) expect_verdict(d, c, attempt);
+}
+
+/// On two devices. Ranks are joined once for a table, which NCCL takes longer for than for a case.
+class VerdictsOverDevices : public testing::TestWithParam<std::tuple<Table, Way>> {};
+
+TEST_P(VerdictsOverDevices, Hold) {
+  auto const& [table, way] = GetParam();
+  if (std::string const why = lacks(way); !why.empty()) GTEST_SKIP() << why;
+  struct Dealing {
+    Case c;
+    Dealt d;
+    std::vector<Attempt> attempts;
+  };
+  std::vector<Dealing> all;
+  for (Case const& c : table.cases()) {
+    Dealt d = deal(c, half_each);
+    if (d.why_not.empty()) all.push_back({c, d, attempts(c, d.p, way.backend)});
+  }
+  on_ranks(
+      ranks,
+      [&](Context& ctx, int r) {
+        for (Dealing& one : all) solve_dealt(ctx, r, one.d, one.c, one.attempts);
+      },
+      20, way);
+  for (Dealing const& one : all) {
+    SCOPED_TRACE(one.c.name);
+    for (Attempt const& attempt : one.attempts) expect_verdict(one.d, one.c, attempt);
   }
 }
+
 /// bicgstab on a singular A whose b is outside of the range: a claim of an x that is lost along the
 /// kernel, while a good one was kept, is no reason to doubt that A and M are linear maps. Which way
 /// such a solve ends depends on rounding, so in many orders of the rows.
@@ -215,6 +275,14 @@ TEST(VerdictOfASingularOperator, IsNoFalseConvergenceInAnyOrderOfTheRows) {
 
 INSTANTIATE_TEST_SUITE_P(ranks, VerdictOverRanks, testing::ValuesIn(corpus()),
                          [](auto const& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    by, VerdictsOverDevices,
+    testing::Combine(testing::ValuesIn(tables),
+                     testing::Values(Way{Backend::cuda, DeviceTransport::peer},
+                                     Way{Backend::cuda, DeviceTransport::nccl})),
+    [](auto const& info) {
+      return cat(std::get<0>(info.param).name, "_", std::get<1>(info.param).text());
+    });
 
 }  // namespace
 
