@@ -4,9 +4,9 @@
 ///     us(1) = 20.6 rows / 10^6 + 2.13 entries / 10^6     an iteration of CG with Jacobi on an H200
 ///     us(k) = us(1) / k + 12                             two sums, a halo, the outer rows
 ///
-/// Fitted to docs/results/two-gpus.md, where one and two GPUs were measured: within 20 % of the
-/// systems with more than 200,000 rows, and right for all about which is faster. More than two were
-/// not measured.
+/// Fitted to docs/results/two-gpus.md, where one and two GPUs were measured: within 20 % beyond the
+/// second cache, up to a third too much below it. So more GPUs are to gain 4 us and 3 %: none of
+/// those systems takes two where one is faster. More than two were not measured.
 #pragma once
 
 #include <string>

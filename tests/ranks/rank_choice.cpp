@@ -19,10 +19,14 @@ int chosen(Index rows, double entries_in_a_row, int gpus) {
   return choice.count;
 }
 
-/// The systems of docs/results/two-gpus.md, of which two GPUs were faster for the last three.
+/// The systems of docs/results/two-gpus.md, of which two GPUs were faster for the last four.
 TEST(RankChoice, TakesTwoGpusWhereTwoWereMeasuredFaster) {
   EXPECT_EQ(chosen(32768, 27, 2), 1);
   EXPECT_EQ(chosen(262144, 27, 2), 1);
+  EXPECT_EQ(chosen(512000, 7, 2), 1);
+  EXPECT_EQ(chosen(729000, 7, 2), 1);
+  EXPECT_EQ(chosen(314432, 27, 2), 1);
+  EXPECT_EQ(chosen(1000000, 7, 2), 2);
   EXPECT_EQ(chosen(884736, 27, 2), 2);
   EXPECT_EQ(chosen(526848, 78, 2), 2);
   EXPECT_EQ(chosen(4096000, 7, 2), 2);

@@ -138,7 +138,7 @@ void expect_iterations_of_one(Dealt const& d, Case const& c, std::string const& 
   auto const is_near = [&] {
     return iterations >= 0.97 * least - 2 && iterations <= 1.03 * most + 2;
   };
-  for (std::uint64_t order = 1; order <= 40 && !is_near(); ++order) {
+  for (std::uint64_t order = 1; order <= 400 && !is_near(); ++order) {
     int const other = by_one_in_order(d, c, method, order).iterations;
     least = std::min(least, other), most = std::max(most, other);
   }

@@ -121,9 +121,12 @@ std::vector<Case> best_iterate_cases() {
   auto singular = Cause::singular_operator;
   return {
       reaches({"neumann_cg", "cg", neumann, {breakdown}, singular}, neumann_left),
-      reaches({"neumann_one_reduction", "chronopoulos_gear pipelined_cg", neumann, no_solution},
-              neumann_left),
       // The window in which no step may help is as long as max_iters.
+      reaches({"neumann_one_reduction",
+               "chronopoulos_gear pipelined_cg",
+               neumann,
+               {stagnated, breakdown, max_iterations}},
+              neumann_left),
       reaches({"neumann_bicgstab",
                "bicgstab",
                neumann,
