@@ -54,7 +54,7 @@ class Pool {
     if (pool_ == nullptr) return 0;
     check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrReservedMemCurrent, &reserved));
     check(cudaMemPoolGetAttribute(pool_, cudaMemPoolAttrUsedMemCurrent, &used));
-    return reserved - used;
+    return reserved > used ? reserved - used : 0;  // the two are not read at once
   }
   /// Most that was in use at once.
   std::size_t peak() const {
