@@ -172,13 +172,22 @@ SolverOptions with_precision_keys(SolverOptions options) {
   return options;
 }
 
-bool lies_in_cache(CsrView<double> const& a, double cache_bytes) {
+int basis_vectors(SolverOptions const& options, Solver const& method) {
+  if (!may_narrow_basis(options.solver) || !method.needs().fixed_preconditioner) return 0;
+  ConfigNode const effective = options.solver.registry()->effective(options.solver);
+  return std::stoi(effective.find("restart")->scalar);
+}
+
+bool lies_in_cache(CsrView<double> const& a, int basis, double cache_bytes) {
   // In csr's bytes, whatever the format, and what H200s call their cache, 60 MiB: CG took 0.78 to
   // 1.01 times FP32's time up to 1.8 caches, 1.10 to 1.6 from 2.2 on; there bicgstab 1.35, gmres
   // 1.34 (docs/results/mixed-h200.md).
   constexpr double most = 2.0;
+  // gmres(30) took 1.07 to 1.35 times FP32's time where its basis filled 0.45 to 1.05 of the cache,
+  // 0.89 to 1.03 below 0.25.
+  constexpr double most_of_basis = 0.5;
   double const step = 12.0 * static_cast<double>(a.entries) + 80.0 * a.rows;
-  return step <= most * cache_bytes;
+  return step <= most * cache_bytes && 8.0 * basis * a.rows <= most_of_basis * cache_bytes;
 }
 
 PrecisionChosen choose_precision(std::int64_t rows, std::int64_t cols, SolverOptions const& options,
@@ -194,7 +203,7 @@ PrecisionChosen choose_precision(std::int64_t rows, std::int64_t cols, SolverOpt
         .narrow_basis = true,
         .why = cat("a Krylov basis in fp32, which ", method.name(), " reads in each step")};
   };
-  bool const restarts_in_fp32 = restarts && method.needs().fixed_preconditioner;
+  bool const restarts_in_fp32 = basis_vectors(options, method) > 0;
   if (narrow_basis && !restarts_in_fp32) return basis_alone();
   if (!(method.renews() || restarts_in_fp32) || !has_key(options.solver, "vectors"))
     return fp64(cat(method.name(),

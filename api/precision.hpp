@@ -57,9 +57,13 @@ struct PrecisionChosen {
 };
 /// The options with `solver.basis: fp32`.
 SolverOptions with_narrow_basis(SolverOptions options);
-/// Whether A is so small beside a device's cache that a step waits for other things than memory:
-/// FP32 takes as long there, or longer, by its updates (docs/results/mixed-h200.md).
-bool lies_in_cache(CsrView<double> const& a, double cache_bytes);
+/// FP64 vectors of a Krylov basis that FP32 halves without updates in between: those of a method
+/// that begins anew after 50 steps at most, with an M that does not vary; 0: there are none.
+int basis_vectors(SolverOptions const&, Solver const& method);
+/// Whether A and such a basis are so small beside a device's cache that a step waits for other
+/// things than memory: FP32 takes as long there, or longer, by its updates
+/// (docs/results/mixed-h200.md).
+bool lies_in_cache(CsrView<double> const& a, int basis, double cache_bytes);
 /// Where a solve is at work: on the host, on a device within its cache, or there beyond it.
 enum class RunsWhere { host, cache, device_memory };
 /// FP32 as long as u cond(M A) <= 3e-3, u its roundoff, by what the steps of the solve see

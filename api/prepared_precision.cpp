@@ -48,7 +48,8 @@ bool PreparedSystem::lies_in_caches() const {
   Communicator& ranks = ctx_.communicator();
   double const share = ranks.extends_sums() ? share_of_ranks : 1;
   bool const fits =
-      lies_in_cache(matrix_.storage()->view(), share * static_cast<double>(ctx_.cache_bytes()));
+      lies_in_cache(matrix_.storage()->view(), basis_vectors(options_, *parts_.method),
+                    share * static_cast<double>(ctx_.cache_bytes()));
   return !ranks.agree(!fits) && !launches;
 }
 

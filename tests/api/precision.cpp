@@ -21,16 +21,18 @@ TCSOLVE_ON_EACH_BACKEND(Precisions);
 /// Systems of docs/results/mixed-h200.md: FP32 took longer where a solve waits
 /// for other things than memory.
 TEST(PrecisionBySize, SmallBesideTheCacheStaysInFp64) {
-  auto const fits = [](Index rows, Offset entries) {
+  auto const fits = [](Index rows, Offset entries, int basis = 0) {
     CsrView<double> const a{
         rows, rows, entries, OffsetsView(static_cast<std::int64_t*>(nullptr)), nullptr, nullptr};
-    return lies_in_cache(a, 60 << 20);
+    return lies_in_cache(a, basis, 60 << 20);
   };
   EXPECT_TRUE(fits(64 * 64 * 64, 190 * 190 * 190)) << "27 points";
   EXPECT_FALSE(fits(80 * 80 * 80, 238 * 238 * 238));
   EXPECT_TRUE(fits(64 * 64 * 64, 7 * 64 * 64 * 64)) << "7 points";
   EXPECT_FALSE(fits(96 * 96 * 96, 7 * 96 * 96 * 96));
   EXPECT_FALSE(fits(3 * 36 * 36 * 36, 9 * 106 * 106 * 106)) << "elasticity";
+  EXPECT_TRUE(fits(48 * 48 * 48, 7 * 48 * 48 * 48, 30)) << "gmres(30)";
+  EXPECT_FALSE(fits(64 * 64 * 64, 7 * 64 * 64 * 64, 30));
 }
 
 TEST_P(Precisions, AsOneWordAreThoseOfTheKeys) {
