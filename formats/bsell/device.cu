@@ -7,11 +7,14 @@
 ///           of x that go with them are all on their way before one is multiplied, and the column
 ///           numbers of the steps after these
 ///   sigma   lane, warp, block; the last block adds the partial sums in block order
+///   packs   of row-major blocks a thread has a block row and 16 bytes of columns
+///           (kernels/cuda/pack.cuh)
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/formats/bsell/bsell.hpp>
 #include <tcsolve/formats/bsell/ops.hpp>
 #include <tcsolve/kernels/cuda/execute.cuh>
 #include <tcsolve/kernels/cuda/finish_sigma.cuh>
+#include <tcsolve/kernels/cuda/pack.cuh>
 #include <tcsolve/kernels/cuda/range.cuh>
 #include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
@@ -40,10 +43,9 @@ constexpr int least_steps = 2;
 
 /// sums += `count` steps, which lie `apart` values apart, times x, padding and all; J their block
 /// columns.
-template <int count, int b, bool adjacent, class S, class T>
-__device__ __forceinline__ void add_steps(S const* values, std::int64_t apart, Index const* J,
-                                          T const* x, std::int64_t stride, std::uint32_t last,
-                                          T (&sums)[b]) {
+template <int count, int b, bool adjacent, class S, class X, class T>
+__device__ __forceinline__ void add_steps(S const* values, std::int64_t apart, Index const* J, X x,
+                                          std::int64_t stride, std::uint32_t last, T (&sums)[b]) {
   S v[count][b * b];
   T xj[count][b];
 #pragma unroll
@@ -114,10 +116,9 @@ __device__ __forceinline__ void add_slice(BsellView<S> const& a, BsellSlice cons
 
 /// The same with a test of every value. Padding is -0 and adds nothing to a sum, unless it meets an
 /// Inf or NaN of x, which makes NaN: rows whose sum is NaN are added anew by this function.
-template <int b, class S, class T>
-__device__ __noinline__ void add_entries(BsellView<S> a, BsellSlice slice, T const* x,
+template <int b, class S, class X, class T>
+__device__ __noinline__ void add_entries(BsellView<S> a, BsellSlice slice, int lane, X x,
                                          std::int64_t stride, T* sums) {
-  int const lane = threadIdx.x % 32;
   S const* values = a.values + Offset{slice.first} * b * b * C + lane;
   for (int s = 0; s < slice.steps; ++s, values += b * b * C) {
     Offset const J = Offset{a.column(slice, s, lane)} * b;
@@ -163,7 +164,7 @@ __device__ __forceinline__ void each_row(BsellView<S> const& a, int log_share, T
     for (int r = 0; r < b; ++r) all = all && sums[r] == sums[r];
     if (!all) {
       T anew[b] = {};
-      add_entries<b>(a, slice, x, stride, anew);
+      add_entries<b>(a, slice, lane, x, stride, anew);
 #pragma unroll
       for (int r = 0; r < b; ++r)
         if (sums[r] != sums[r]) sums[r] = anew[r];
@@ -181,6 +182,51 @@ __global__ void __launch_bounds__(most_warps * 32, Form<b, S, T>::blocks)
                  LoopState* loop) {
   if (Frame{loop}.stopped()) return;
   each_row<b, adjacent>(a, log_share, x, stride, [&](Index row, T sum) { y.write(row, sum); });
+}
+
+/// Steps that a thread with a pack multiplies at once.
+template <int b>
+constexpr int pack_steps = b <= 3 ? 2 : 1;
+
+template <int b, class S, class T>
+__global__ void __launch_bounds__(PackRows::threads, b <= 3 ? 3 : 2)
+    bsell_columns_kernel(BsellView<S> a, PackRows rows, Pack<T> const* x, std::int64_t stride,
+                         Range<Pack<T>> y, LoopState* loop) {
+  if (Frame{loop}.stopped()) return;
+  constexpr int steps = pack_steps<b>;
+  auto const last = static_cast<std::uint32_t>(a.cols - 1);
+  rows.each([&](std::int64_t, std::int64_t p, int j) {
+    BsellSlice const slice = read_only(a.slices + p / C);
+    int const lane = static_cast<int>(p % C);
+    PackColumn<T> const X(x, stride, j);
+    S const* values = a.values + Offset{slice.first} * b * b * C + lane;
+    Pack<T> sums[b] = {};
+    int s = 0;
+    for (; s + steps <= slice.steps; s += steps, values += steps * b * b * C) {
+      Index J[steps];
+#pragma unroll
+      for (int k = 0; k < steps; ++k) J[k] = a.column(slice, s + k, lane);
+      add_steps<steps, b, true>(values, b * b * C, J, X, 1, last, sums);
+    }
+    if (steps == 2 && s < slice.steps) {
+      Index const J = a.column(slice, s, lane);
+      add_steps<1, b, true>(values, b * b * C, &J, X, 1, last, sums);
+    }
+    bool all = true;
+#pragma unroll
+    for (int r = 0; r < b; ++r) all = all && sums[r] == sums[r];
+    if (!all) {
+      Pack<T> anew[b] = {};
+      add_entries<b>(a, slice, lane, X, 1, anew);
+#pragma unroll
+      for (int r = 0; r < b; ++r) sums[r] = anew[r];
+    }
+    std::int64_t const I = a.order == nullptr ? p : a.order[p];
+    Range<Pack<T>> const to{y.alpha, y.beta, y.y + j, y.stride};
+#pragma unroll
+    for (int r = 0; r < b; ++r)
+      if (I * b + r < a.rows) to.write(static_cast<Index>(I * b + r), sums[r]);
+  });
 }
 
 template <int b, class S, class T>
@@ -226,6 +272,17 @@ void spmm_bsell(Device& on, BsellProduct<S, T> const& p) {
   if (p.a.rows == 0) return;
   Elements<T const> const x = p.x;
   Elements<T> const y = p.y;
+  if (has_packs(x) && has_packs(y)) {
+    auto const from = packs_of(x);
+    auto const to = packs_of(y);
+    PackRows const rows(on, p.a.block_rows, to.cols);
+    return with_bsell_block(p.a.block, [&]<int b>(std::integral_constant<int, b>) {
+      bsell_columns_kernel<b, S, T><<<rows.blocks, PackRows::threads, 0, on.stream>>>(
+          p.a, rows, from.data, from.row_stride,
+          Range<Pack<T>>{Pack<T>(p.alpha), Pack<T>(p.beta), to.data, to.row_stride}, p.loop);
+      check(cudaGetLastError());
+    });
+  }
   with_bsell_block(p.a.block, [&]<int b>(std::integral_constant<int, b>) {
     Grid const g = grid<b, S, T>(on, p.a);
     for (Index j = 0; j < y.cols; ++j) {

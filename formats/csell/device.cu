@@ -3,14 +3,18 @@
 ///
 ///   grid    as many warps as run at a time, so many strips for each that all end together
 ///   sigma   lane, warp, block; the last block adds the partial sums in block order
+///   packs   of row-major blocks a thread has a line and 16 bytes of columns
+///           (kernels/cuda/pack.cuh), where no row is long
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/formats/csell/csell.hpp>
 #include <tcsolve/formats/csell/ops.hpp>
 #include <tcsolve/formats/csell/strip.cuh>
 #include <tcsolve/kernels/cuda/execute.cuh>
 #include <tcsolve/kernels/cuda/finish_sigma.cuh>
+#include <tcsolve/kernels/cuda/pack.cuh>
 #include <tcsolve/kernels/cuda/range.cuh>
 #include <tcsolve/kernels/cuda/warp_sums.cuh>
+#include <tcsolve/kernels/read_only.hpp>
 #include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 
@@ -78,6 +82,56 @@ __global__ void __launch_bounds__(Form::warps * 32, Form::blocks)
   finish_sigma(mine, sigma, scratch);
 }
 
+/// sum += entries [begin, end) of a lane's line times packs of x, four on their way.
+template <class I, class S, class T>
+__device__ __forceinline__ void add_line(CsellView<S> const& a, CsellStrip const& strip, int lane,
+                                         Index begin, Index end, PackColumn<T> x, Pack<T>& sum) {
+  constexpr int ahead = 4;
+  S const* const values = a.values + Offset{strip.first} * CsellView<S>::C;
+  I const* const numbers = reinterpret_cast<I const*>(a.numbers + Offset{strip.numbers} * 64);
+  for (Index j = begin; j < end; j += ahead) {
+    S v[ahead];
+    Pack<T> e[ahead];
+#pragma unroll
+    for (int k = 0; k < ahead; ++k) {
+      Index const step = min(j + k, end - 1);
+      Offset const at = a.place(step, lane);
+      I const number = read_only(numbers + at);
+      bool const wanted = j + k < end && number != csell_padding<I>;
+      Index const column = read_only(a.bases + strip.first + step) + static_cast<Index>(number);
+      v[k] = read_only(values + at);
+      e[k] = wanted ? x[column] : Pack<T>(0);
+    }
+#pragma unroll
+    for (int k = 0; k < ahead; ++k)
+      if (j + k < end) sum += Pack<T>(v[k]) * e[k];
+  }
+}
+
+template <class S, class T>
+__global__ void __launch_bounds__(PackRows::threads, 4)
+    csell_columns_kernel(CsellView<S> a, PackRows rows, Pack<T> const* x, std::int64_t stride,
+                         Range<Pack<T>> y, LoopState* loop) {
+  if (Frame{loop}.stopped()) return;
+  rows.each([&](std::int64_t, std::int64_t line, int j) {
+    Index const slice = static_cast<Index>(line / CsellView<S>::C);
+    int const lane = static_cast<int>(line % CsellView<S>::C);
+    CsellStrip const strip = load_strip(a.strips + slice / a.depth);
+    Index const begin = slice % a.depth == 0 ? 0 : __ldg(a.ends + slice - 1),
+                end = __ldg(a.ends + slice);
+    PackColumn<T> const X(x, stride, j);
+    Pack<T> sum = {};
+    if (strip.bytes == 1)
+      add_line<std::uint8_t>(a, strip, lane, begin, end, X, sum);
+    else if (strip.bytes == 2)
+      add_line<std::uint16_t>(a, strip, lane, begin, end, X, sum);
+    else
+      add_line<std::int32_t>(a, strip, lane, begin, end, X, sum);
+    Index const row = a.order == nullptr ? static_cast<Index>(line) : a.order[line];
+    Range<Pack<T>>{y.alpha, y.beta, y.y + j, y.stride}.write(row, sum);
+  });
+}
+
 /// Row long_row[k]: its parts, by one thread in their order, or by a warp.
 template <int lanes, class S, class T>
 __global__ void __launch_bounds__(128)
@@ -130,6 +184,15 @@ void spmm_csell(Device& on, CsellProduct<S, T> const& p) {
   if (p.a.rows == 0) return;
   Elements<T const> const x = p.x;
   Elements<T> const y = p.y;
+  if (p.a.long_rows == 0 && has_packs(x) && has_packs(y)) {
+    auto const from = packs_of(x);
+    auto const to = packs_of(y);
+    PackRows const rows(on, p.a.lines, to.cols);
+    csell_columns_kernel<S, T><<<rows.blocks, PackRows::threads, 0, on.stream>>>(
+        p.a, rows, from.data, from.row_stride,
+        Range<Pack<T>>{Pack<T>(p.alpha), Pack<T>(p.beta), to.data, to.row_stride}, p.loop);
+    return check(cudaGetLastError());
+  }
   for (Index j = 0; j < y.cols; ++j)
     column(on, p, x.data + j * x.col_stride, x.row_stride,
            {p.alpha, p.beta, y.data + j * y.col_stride, y.row_stride});

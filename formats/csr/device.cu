@@ -4,6 +4,7 @@
 #include <tcsolve/formats/csr/ops.hpp>
 #include <tcsolve/formats/csr/product.hpp>
 #include <tcsolve/kernels/cuda/execute.cuh>
+#include <tcsolve/kernels/cuda/pack.cuh>
 #include <tcsolve/kernels/cuda/range.cuh>
 #include <tcsolve/kernels/cuda/warp_sums.cuh>
 #include <tcsolve/kernels/read_only.hpp>
@@ -163,6 +164,81 @@ __global__ void __launch_bounds__(256)
   }
 }
 
+/// How threads share the rows of row-major blocks whose columns come in packs of 16 bytes.
+struct PackTeams {
+  int across;  ///< threads side by side on the packs of a row, a power of two
+  int team;    ///< threads of a row: `across` times as many as take entries at once; at most a warp
+  int packs;
+};
+/// As many entries at once as leave each thread twice what it has on its way.
+PackTeams pack_teams(int packs, Offset mean) {
+  PackTeams t{1, 1, packs};
+  while (t.across < packs && t.across < 8) t.across *= 2;
+  t.team = t.across;
+  while (t.team < 32 && mean * t.across >= 2 * ahead * t.team) t.team *= 2;
+  return t;
+}
+
+/// Entries first, first + step, ... < count of a row times packs of x, several on their way.
+template <class S, class T>
+__device__ Pack<T> add_packs(S const* values, std::int32_t const* columns, int first, int count,
+                             int step, PackColumn<T> const& x) {
+  Pack<T> sum(0);
+  for (int e = first; e < count; e += ahead * step) {
+    S v[ahead];
+    Pack<T> xj[ahead];
+#pragma unroll
+    for (int l = 0; l < ahead; ++l) {
+      int const at = min(e + l * step, count - 1);
+      v[l] = read_only(values + at);
+      xj[l] = x[read_only(columns + at)];
+    }
+#pragma unroll
+    for (int l = 0; l < ahead; ++l)
+      if (e + l * step < count) sum += Pack<T>(v[l]) * xj[l];
+  }
+  return sum;
+}
+
+/// A team a row, whose next one it asks for meanwhile. The sum of a row is a fixed tree: the same
+/// bits on every run.
+template <class S, class T>
+__global__ void __launch_bounds__(block, 4)
+    pack_rows_kernel(LoopState* loop, CsrView<S> a, Pack<T> const* x, std::int64_t stride,
+                     Range<Pack<T>> y, PackTeams by) {
+  if (Frame{loop}.stopped()) return;
+  int const lane = threadIdx.x % by.team, c = lane % by.across, first = lane / by.across,
+            at_once = by.team / by.across, each = block / by.team;
+  std::int64_t const step = std::int64_t{gridDim.x} * each;
+  std::int64_t i0 = std::int64_t{blockIdx.x} * each;
+  auto const offset = [&](std::int64_t i) { return i <= a.rows ? a.offsets[i] : Offset{0}; };
+  Offset coming = offset(i0 + threadIdx.x / by.team),
+         behind = offset(i0 + threadIdx.x / by.team + 1);
+  for (; i0 < a.rows; i0 += step) {
+    std::int64_t const i = i0 + threadIdx.x / by.team;
+    bool const is_row = i < a.rows;
+    Offset const begin = coming;
+    int const count = is_row ? static_cast<int>(behind - coming) : 0;
+    coming = offset(i + step), behind = offset(i + step + 1);
+    for (int j0 = 0; j0 < by.packs; j0 += by.across) {
+      bool const here = is_row && j0 + c < by.packs;
+      Pack<T> sum(0);
+      if (here)
+        sum = add_packs(a.values + begin, a.columns + begin, first, count, at_once,
+                        PackColumn<T>(x, stride, j0 + c));
+      __syncwarp();
+      for (int to = by.team / 2; to >= by.across; to /= 2) {
+        Pack<T> other;
+#pragma unroll
+        for (int e = 0; e < Pack<T>::columns; ++e) other.v[e] = __shfl_xor_sync(all, sum.v[e], to);
+        sum += other;
+      }
+      if (here && first == 0)
+        Range<Pack<T>>{y.alpha, y.beta, y.y + j0 + c, y.stride}.write(static_cast<Index>(i), sum);
+    }
+  }
+}
+
 }  // namespace
 
 template <class S, class T>
@@ -194,6 +270,19 @@ void spmm_csr(Device& on, LoopState* loop, T alpha, CsrParts<S> const& cut, T* s
       join_kernel<<<blocks_of(std::int64_t{32} * cut.long_rows), block, 0, on.stream>>>(loop, cut,
                                                                                         sums, to);
     }
+    return check(cudaGetLastError());
+  }
+  Elements<T const> const from = x;
+  Elements<T> const to = y;
+  if (has_packs(from) && has_packs(to)) {
+    auto const in = packs_of(from);
+    auto const out = packs_of(to);
+    PackTeams const by = pack_teams(out.cols, a.entries / a.rows);
+    unsigned int const most = 16 * on.max_blocks;
+    pack_rows_kernel<<<std::min(blocks_of(std::int64_t{a.rows} * by.team), most), block, 0,
+                       on.stream>>>(
+        loop, a, in.data, in.row_stride,
+        Range<Pack<T>>{Pack<T>(alpha), Pack<T>(beta), out.data, out.row_stride}, by);
     return check(cudaGetLastError());
   }
   int blocks = std::min<std::int64_t>((std::int64_t{a.rows} + 7) / 8, 16 * on.max_blocks);

@@ -13,9 +13,11 @@
 ///   list    where the diagonals begin is among the kernel's parameters, where they are few
 ///   loads   four diagonals of each row on their way
 ///   sigma   thread, warp, block or chunk; the last block adds the partial sums in their order
+///   packs   of row-major blocks a thread has a row and 16 bytes of columns (kernels/cuda/pack.cuh)
 #include <tcsolve/core/cuda/device.hpp>
 #include <tcsolve/formats/dia/ops.hpp>
 #include <tcsolve/kernels/cuda/execute.cuh>
+#include <tcsolve/kernels/cuda/pack.cuh>
 #include <tcsolve/kernels/cuda/sums.cuh>
 #include <tcsolve/kernels/value_pairs.hpp>
 
@@ -92,16 +94,16 @@ __device__ void each_tile(TileOrder const& order, Tile const& tile, Done const& 
 }
 
 /// sums_r += the entries of row i + threads r in `count` diagonals times x, padding and all.
-template <int count, int rows, class S, class T>
+template <int count, int rows, class S, class X, class T>
 __device__ __forceinline__ void add_diagonals(DiaView<S> const& a, DiaDiagonal const* d,
-                                              std::int64_t i, T const* x, std::int64_t stride,
+                                              std::int64_t i, X x, std::int64_t stride,
                                               T (&sums)[rows]) {
   S v[count][rows];
   T xj[count][rows];
 #pragma unroll
   for (int k = 0; k < count; ++k) {
     S const* const from = a.values + d[k].start + i;
-    T const* const of = x + (i + d[k].offset) * stride;
+    X const of = x + (i + d[k].offset) * stride;
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
       v[k][r] = read_only(from + r * threads<T>);
@@ -116,9 +118,9 @@ __device__ __forceinline__ void add_diagonals(DiaView<S> const& a, DiaDiagonal c
 
 /// sums_r of row i + threads r, where no diagonal leaves the matrix. list(k): diagonals k to k +
 /// ahead.
-template <int rows, class S, class T, class List>
-__device__ __forceinline__ void add_inside(DiaView<S> const& a, List&& list, std::int64_t i,
-                                           T const* x, std::int64_t stride, T (&sums)[rows]) {
+template <int rows, class S, class X, class T, class List>
+__device__ __forceinline__ void add_inside(DiaView<S> const& a, List&& list, std::int64_t i, X x,
+                                           std::int64_t stride, T (&sums)[rows]) {
   Index k = 0;
   for (; k + ahead <= a.distinct; k += ahead) add_diagonals<ahead>(a, list(k), i, x, stride, sums);
   switch (a.distinct - k) {
@@ -151,8 +153,8 @@ class Ahead {
 
 /// sums_r of row i + threads r, where diagonals leave the matrix: padding lies there, and any x
 /// will do.
-template <int rows, class S, class T>
-__device__ __forceinline__ void add_clamped(DiaView<S> const& a, std::int64_t i, T const* x,
+template <int rows, class S, class X, class T>
+__device__ __forceinline__ void add_clamped(DiaView<S> const& a, std::int64_t i, X x,
                                             std::int64_t stride, T (&sums)[rows]) {
   for (Index k = 0; k < a.count; k += ahead) {
     S v[ahead][rows];
@@ -230,6 +232,28 @@ __global__ void __launch_bounds__(threads<T>, blocks_each<T>)
   }
 }
 
+template <class S, class T>
+__global__ void __launch_bounds__(PackRows::threads, 4)
+    dia_columns_kernel(DiaMultiply<S, Pack<T>> op, LoopState* state, PackRows rows,
+                       __grid_constant__ Diagonals const all) {
+  if (Frame{state, false}.stopped()) return;
+  std::int64_t const tile = rows.height();
+  rows.each([&](std::int64_t first, std::int64_t i, int j) {
+    PackColumn<T> const x(op.x.data, op.x.row_stride, j);
+    Pack<T> sums[1] = {};
+    bool const inside =
+        first + all.low >= 0 && first + tile + all.high <= op.a.cols && first + tile <= op.a.rows;
+    if (inside && all.here)
+      add_inside(
+          op.a, [&](Index k) { return all.list + k; }, i, x, 1, sums);
+    else
+      add_clamped(op.a, i, x, 1, sums);
+    Pack<T> const sum = sums[0] == sums[0] ? sums[0] : dia_row(op.a, i, x, 1);
+    Pack<T>& y = op.y.data[i * op.y.row_stride + j];
+    y = op.beta == Pack<T>(0) ? op.alpha * sum : op.alpha * sum + op.beta * y;
+  });
+}
+
 template <int rows, class S, class T>
 __global__ void __launch_bounds__(threads<T>, blocks_each<T>)
     dia_dot_kernel(DiaMultiplyDot<S, T> op, LoopState* state, Scratch scratch, TileOrder order,
@@ -302,6 +326,14 @@ template <class S, class T>
 void multiply(Device& on, LoopState* state, DiaMultiply<S, T> const& op) {
   if (op.n == 0) return;
   auto const all = diagonals_of(op.a);
+  if (has_packs(op.x) && has_packs(op.y)) {
+    DiaMultiply<S, Pack<T>> const packs{op.n / Pack<T>::columns, Pack<T>(op.alpha), op.a,
+                                        packs_of(op.x),          Pack<T>(op.beta),  packs_of(op.y)};
+    PackRows const rows(on, op.a.rows, packs.y.cols);
+    dia_columns_kernel<S, T>
+        <<<rows.blocks, PackRows::threads, 0, on.stream>>>(packs, state, rows, all);
+    return check(cudaGetLastError());
+  }
   with_grid<T>(
       on, op.a.rows, op.y.cols,
       [&]<int rows>(std::integral_constant<int, rows>, auto blocks, TileOrder order) {

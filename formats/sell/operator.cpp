@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/formats/sell/operator.hpp>
 
+#include <tcsolve/formats/sell/columns.hpp>
 #include <tcsolve/kernels/value_pairs.hpp>
 
 namespace tcsolve {

@@ -75,7 +75,7 @@ void check_product(Context& ctx, LinearOperator<T> const& A, Csr<double> const& 
   ASSERT_TRUE(gx.unchanged());
 }
 
-constexpr Index block_sizes[] = {1, 7, 8, 9, 33};
+constexpr Index block_sizes[] = {1, 7, 8, 9, 24, 33};
 
 template <class T>
 void check_all_products(Context& ctx, LinearOperator<T> const& A, Csr<double> const& a, Op op) {

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+/// On the device the product of SELL-32 with a row-major block has a way of its own.
+#pragma once
+
+#include <tcsolve/formats/sell/ops.hpp>
+
+namespace tcsolve::cuda {
+
+#define TCSOLVE_DECLARE(S, T) \
+  template <>                 \
+  void execute(Device&, LoopState*, SellMultiply<S, T> const&);
+TCSOLVE_VALUE_PAIRS(TCSOLVE_DECLARE)
+#undef TCSOLVE_DECLARE
+
+}  // namespace tcsolve::cuda
