@@ -108,7 +108,7 @@ struct alignas(16) MetEntry {
 template <class T>
 struct SpmspvMemory {
   struct ReleasePinned {
-    void operator()(Index* p) const noexcept { cuda::release_pinned(p); }
+    void operator()(std::uint64_t* p) const noexcept { cuda::release_pinned(p); }
   };
   Array<std::uint64_t> marked, kept;  ///< a bit a tile
   Array<Index> groups;                ///< of the words of `kept`
@@ -119,14 +119,16 @@ struct SpmspvMemory {
   Array<std::uint64_t> there;
   Array<T> values;
   Array<Index> counts;
-  std::unique_ptr<Index, ReleasePinned> told;  ///< what a device has counted, on the host
-  bool clean = true;                           ///< false: a product did not come to its end
+  std::unique_ptr<std::uint64_t, ReleasePinned> told;  ///< what a device has counted, on the host
+  std::uint64_t told_on_host = 0;
+  bool clean = true;  ///< false: a product did not come to its end
 };
 
 /// y = alpha A x + beta y of a matrix in CSR: by rows, by columns where `below` is given
 /// (tiles_below()), or by entries where `transposed` is, A^T of an A whose rows ascend. There is no
 /// dense way: a dense CSR product adds a row in another order, so that the bits would tell which
-/// way was taken. y's arrays grow where there is no room for its tiles, and stay.
+/// way was taken (CsrOperator::dense_by() gives one to those who do not mind). y's arrays grow
+/// where there is no room for its tiles, and stay.
 ///
 ///   throws ShapeError where extents, sides or spaces differ, or alpha and beta do not go with the
 ///          semiring; Unsupported for `dense`, for columns without `below`, for entries without

@@ -13,6 +13,9 @@
 ///     place    - 0 1 - | 2 - . .      each warp counts anew what lies before its tiles: groups,
 ///                                     then words of its own
 ///
+/// All warps add to the counts of a few groups, and a line of memory takes one addition at a time:
+/// each group has a line of its own.
+///
 /// By the entries of columns the first two are others (sparse/spmspv_entries_build.hpp).
 ///
 /// No step but one over the words of bits (a 1024th of n for tiles of 16) goes through all tiles of
@@ -32,6 +35,13 @@
 namespace tcsolve::spmspv {
 
 constexpr int words_of_group = 64;
+constexpr int counts_of_line = 32;  ///< Index in a line of 128 bytes
+
+/// What a product tells the host in one word, which is there as a whole or not at all.
+constexpr std::uint64_t not_told = ~std::uint64_t{0};
+TCSOLVE_HD std::uint64_t told_as(Index marked, Index kept) {
+  return std::uint64_t{static_cast<std::uint32_t>(marked)} << 32 | static_cast<std::uint32_t>(kept);
+}
 
 /// The operands of a product and its memory.
 template <class M, class T>
@@ -48,12 +58,12 @@ struct Product {
   std::uint64_t* full;     ///< (words) by entries, like `marked`; else null
   Index* met;              ///< (strips) by entries, like `marked`; else null
   std::uint64_t* kept;     ///< (words) tiles that have entries
-  Index* groups;           ///< (words / words_of_group) how many have
+  Index* groups;           ///< (words / words_of_group, counts_of_line) how many have
   Index *list, *old_list;  ///< (tiles) tiles to be gathered; tiles of the old y
   std::uint64_t* there;    ///< (tiles) what y will hold, at its tile
   T* values;               ///< (tiles, side)
   Index* count_of_list;    ///< 0 before and after
-  Index* told;             ///< (2): tiles marked and kept, where the host reads them
+  std::uint64_t* told;     ///< tiles marked and kept (told_as()), where the host reads them
   SparseVectorView<T> y;   ///< with room for ...
   Index room;              ///< ... so many tiles
   Index *y_place, *y_list;
@@ -66,11 +76,15 @@ struct Product {
   TCSOLVE_HD std::int64_t words() const { return (tiles() + 63) / 64; }
   TCSOLVE_HD std::int64_t old_parts() const { return (std::int64_t{old.tiles} + 31) / 32; }
   TCSOLVE_HD bool by_columns() const { return below.starts != nullptr; }
-  /// Tiles of word w that have entries. All warps count in a few groups, which are few lines of
-  /// memory: a warp that has several tiles of a word keeps them together.
+  /// How many tiles of the group of word w have entries.
+  TCSOLVE_HD Index* group(std::int64_t w) const {
+    return groups + w / words_of_group * counts_of_line;
+  }
+  /// Tiles of word w that have entries. A warp that has several tiles of a word keeps them
+  /// together.
   TCSOLVE_HD void keep(std::int64_t w, std::uint64_t tiles_of_word) const {
     atomic_or(kept + w, tiles_of_word);
-    atomic_add(groups + w / words_of_group, static_cast<Index>(count_bits(tiles_of_word)));
+    atomic_add(group(w), static_cast<Index>(count_bits(tiles_of_word)));
   }
   TCSOLVE_HD void keep(std::int64_t tile) const {
     keep(tile / 64, std::uint64_t{1} << (tile % 64));
@@ -84,7 +98,7 @@ TCSOLVE_HD void clear_kept(P const& p, Warp const& warp, std::int64_t part) {
     std::int64_t const w = 32 * part + lane;
     if (w >= p.words()) return;
     p.kept[w] = 0;
-    if (w % words_of_group == 0) p.groups[w / words_of_group] = 0;
+    if (w % words_of_group == 0) *p.group(w) = 0;
   });
 }
 
@@ -239,17 +253,18 @@ struct SumTile {
     });
     return mask_of(warp, open);
   }
-  /// The sum of row i that a dense product has made, if the row meets an entry of x. One that is
-  /// not finite may come from a column that x does not have.
+  /// The sum of row i that a dense product has made, if the row meets an entry of x, as one that is
+  /// not 0 has. One that is not finite may come from a column that x does not have.
   TCSOLVE_HD void take_dense(std::int64_t i, Sum<T>& sum) const {
     if (!is_finite(p.sums[i])) return gather_row(p.a, i, p.x, sum);
-    if (!meets(p.a, i, p.x)) return;
+    if (p.sums[i] == T(0) && !meets(p.a, i, p.x)) return;
     sum.value = p.sums[i], sum.any = true;
   }
 };
 
-/// Part k of `parts_of_word` w: its tiles go to their places. Beyond all words, places of old tiles
-/// that are none any more; then the counts. Bits of the first step are cleared.
+/// The counts come first, for which the host waits. Then part k of `parts_of_word` w: its tiles go
+/// to their places; beyond all words, places of old tiles that are none any more. Bits of the first
+/// step are cleared.
 template <class P>
 struct Place {
   static constexpr int parts_of_word = 4;
@@ -261,8 +276,16 @@ struct Place {
     return parts_of_word * p.words() + p.old_parts() + 1;
   }
   template <class Warp>
-  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t k) const {
-    std::int64_t const w = k / parts_of_word, part = k % parts_of_word;
+  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t c) const {
+    if (c == 0) {
+      Index const all = kept_before(warp, p.words());
+      return warp.each([&](int lane) {
+        if (lane != 0) return;
+        *p.count_of_list = 0;
+        put_told(told_as(marked < 0 ? all : marked, all));
+      });
+    }
+    std::int64_t const k = c - 1, w = k / parts_of_word, part = k % parts_of_word;
     if (w < p.words()) {
       warp.each([&](int lane) {
         if (lane != 0 || part != 0) return;
@@ -272,22 +295,19 @@ struct Place {
       return place(warp, w, static_cast<int>(part) * tiles_of_part);
     }
     std::int64_t const old = k - parts_of_word * p.words();
-    if (old < p.old_parts()) {
-      warp.each([&](int lane) {
-        std::int64_t const at = 32 * old + lane;
-        if (at >= p.old.tiles) return;
-        Index const tile = p.old_list[at];
-        if ((p.kept[tile / 64] >> (tile % 64) & 1) == 0) p.y_place[tile] = -1;
-      });
-      return;
-    }
-    Index const all = kept_before(warp, p.words());
     warp.each([&](int lane) {
-      if (lane == 0) *p.count_of_list = 0, p.told[0] = marked < 0 ? all : marked, p.told[1] = all;
+      std::int64_t const at = 32 * old + lane;
+      if (at >= p.old.tiles) return;
+      Index const tile = p.old_list[at];
+      if ((p.kept[tile / 64] >> (tile % 64) & 1) == 0) p.y_place[tile] = -1;
     });
   }
 
  private:
+  /// The host may read it before the step has ended.
+  TCSOLVE_HD void put_told(std::uint64_t counts) const {
+    *static_cast<std::uint64_t volatile*>(p.told) = counts;
+  }
   /// Tiles in words before w.
   template <class Warp>
   TCSOLVE_HD Index kept_before(Warp const& warp, std::int64_t w) const {
@@ -296,7 +316,7 @@ struct Place {
     warp.each([&](int lane) {
       sum[lane] = 0;
       for (std::int64_t g = lane; g < group; g += 32)
-        sum[lane] += static_cast<std::uint32_t>(p.groups[g]);
+        sum[lane] += static_cast<std::uint32_t>(p.groups[g * counts_of_line]);
       for (std::int64_t v = words_of_group * group + lane; v < w; v += 32)
         sum[lane] += static_cast<std::uint32_t>(count_bits(p.kept[v]));
     });
@@ -369,18 +389,22 @@ void make_room(Space space, std::int64_t n, SparseVectorArrays<T>& y, P& p) {
   p.room = static_cast<Index>(n);
 }
 
-/// Two counts that the host reads when the steps are done: a device writes them to the host's
-/// memory itself, so that a product ends with its kernel and not with a copy.
+/// The word that tells the host: a device writes it to the host's memory itself, and the host goes
+/// on as soon as it is there, while the last step still runs. What it submits then comes after.
 template <class T>
-Index* told_counts(Space space, SpmspvMemory<T>& memory) {
-  if (space == Space::host) return memory.counts.data() + 1;
+std::uint64_t* told_word(Space space, SpmspvMemory<T>& memory) {
+  if (space == Space::host) return &memory.told_on_host;
   if (!memory.told)
-    memory.told.reset(static_cast<Index*>(cuda::allocate_pinned(2 * sizeof(Index))));
+    memory.told.reset(static_cast<std::uint64_t*>(cuda::allocate_pinned(sizeof(std::uint64_t))));
   return memory.told.get();
 }
-template <class On>
-void wait_for_steps(On& on) {
-  if constexpr (requires { on.device; }) synchronize(on.device);
+/// step() tells it.
+template <class On, class Step>
+std::uint64_t told_by(On& on, std::uint64_t* word, Step const& step) {
+  *word = not_told;
+  step();
+  if constexpr (requires { on.device; }) wait_for_word(on.device, word, not_told);
+  return *word;
 }
 
 /// cooperate(p) runs the steps of a product p. `sums`: (rows) A x by a dense product, or null.
@@ -391,9 +415,9 @@ SparseProductNotes multiply(On& on, M const& a, Index rows, TilesBelow const& be
                             SpmspvMemory<T>& memory, Cooperate const& cooperate) {
   std::int64_t const tiles = y.view.tile_count(), words = (tiles + 63) / 64;
   for (Array<std::uint64_t>* array : {&memory.marked, &memory.kept}) grow(on, *array, words);
-  grow(on, memory.groups, (words + words_of_group - 1) / words_of_group);
+  grow(on, memory.groups, (words + words_of_group - 1) / words_of_group * counts_of_line);
   for (Array<Index>* array : {&memory.list, &memory.old_list}) grow(on, *array, tiles);
-  grow(on, memory.counts, 3);
+  grow(on, memory.counts, 1);
   grow(on, memory.there, tiles);
   grow(on, memory.values, tiles * x.side);
   if (!memory.clean) {
@@ -427,21 +451,22 @@ SparseProductNotes multiply(On& on, M const& a, Index rows, TilesBelow const& be
                   memory.there.data(),
                   memory.values.data(),
                   memory.counts.data(),
-                  told_counts(on.space(), memory),
+                  told_word(on.space(), memory),
                   y.view,
                   static_cast<Index>(y.list.size()),
                   y.place.data(),
                   y.list.data(),
                   y.there.data(),
                   y.values.data()};
-  cooperate(p);
-  wait_for_steps(on);
+  std::uint64_t const told = told_by(on, p.told, [&] { cooperate(p); });
   memory.clean = true;
-  Index const marked = p.told[0], kept = p.told[1];
+  auto const marked = static_cast<Index>(told >> 32), kept = static_cast<Index>(told & 0xffffffffu);
   if (kept > p.room) {
     // A quarter more, so that products which grow little by little do not come here each time.
     make_room(on.space(), std::min(tiles, std::int64_t{kept} + kept / 4), y, p);
-    on.each_warp(Place<Product<M, T>>::warps(p), Place<Product<M, T>>{p, marked});
+    told_by(on, p.told, [&] {
+      on.each_warp(Place<Product<M, T>>::warps(p), Place<Product<M, T>>{p, marked});
+    });
   }
   y.view.tiles = kept;
   SpmspvWay const summed = by_entries                ? SpmspvWay::entries

@@ -5,6 +5,8 @@
 
 #include <cooperative_groups.h>
 
+#include <atomic>
+
 #include <tcsolve/core/faults.hpp>
 #include <tcsolve/kernels/cuda/convert.cuh>
 #include <tcsolve/kernels/steps.hpp>
@@ -216,6 +218,22 @@ void step_by_step(SteppingConverter& on, Body const& body) {
 template <class Body>
 void cooperate(SteppingConverter& on, Body const& body) {
   if (!cooperate_in_one_kernel(on, body)) step_by_step(on, body);
+}
+
+/// Until *word, where host and device see it, is no longer `before`: a kernel has changed it, which
+/// may still run. Sooner than synchronize() by the end of that kernel, and by what the driver does
+/// then. Throws DeviceError where all that was launched is done, and the word is the same.
+inline void wait_for_word(Device& device, std::uint64_t* word, std::uint64_t before) {
+  constexpr int looks_at_once = 1 << 16;  // some 50 us, beside which asking the driver is little
+  std::atomic_ref<std::uint64_t> const at(*word);
+  auto const changed = [&] {
+    for (int look = 0; look < looks_at_once; ++look)
+      if (at.load(std::memory_order_acquire) != before) return true;
+    return false;
+  };
+  if (device.link) return synchronize(device);  // other ranks may never come
+  while (!changed())
+    if (cudaStreamQuery(device.stream) != cudaErrorNotReady) return synchronize(device);
 }
 
 /// One block of threads, for little work: no wait, and any graph may hold it.
