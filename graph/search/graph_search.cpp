@@ -219,6 +219,7 @@ SearchSummary GraphSearch::run(Context& ctx, SearchRequest const& request,
     search.depth = request.depth;
     search.level = s.level.data();
     search.parent = tuning.parents ? s.parent.data() : nullptr;
+    search.wide = tuning.wide;
     for (int k : {0, 1}) search.queue[k] = s.queue[k].data();
     search.long_rows = s.long_rows.data();
     search.records = s.records.data(), search.most = levels_a_run;

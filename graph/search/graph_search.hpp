@@ -34,6 +34,7 @@ struct SearchTuning {
                                             ///< automatic: by the queue, or, where some vertex has
                                             ///< over 16 times the mean of edges, as prices tell
   bool parents = true;                      ///< false: levels alone
+  Index wide = 4096;  ///< by the queue, a warp takes several vertices of a frontier of so many
 };
 
 struct SearchSummary {

@@ -132,6 +132,7 @@ struct LevelSearch {
   W* next = nullptr;               ///< (tile rows): zero between steps
   LevelRecord* records = nullptr;  ///< (most + 1): the state, then a record a level
   Index most = 0;                  ///< levels of one run
+  Index wide = 4096;               ///< vertices of a frontier of which warps take several each
   Offset longest = 0;              ///< row of `out`
   bool begin = true;               ///< false: goes on where the last run ended
 

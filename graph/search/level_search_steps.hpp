@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include <tcsolve/graph/search/level_search.hpp>
+#include <tcsolve/graph/search/queue_steps.hpp>
 #include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/kernels/bits.hpp>
 #include <tcsolve/kernels/steps.hpp>
@@ -14,7 +14,6 @@
 namespace tcsolve::searching {
 
 constexpr Index no_parent = std::numeric_limits<Index>::max();
-constexpr std::uint32_t nothing = ~std::uint32_t{0};
 
 template <class W>
 struct Forget {
@@ -41,73 +40,6 @@ struct Begin {
     if (s.level[v] == s.not_met) s.queue_at(0)[atomic_add(&s.records->found, 1)] = v;
     s.level[v] = 0;
     if (s.wanted != nullptr && s.wanted[v] != 0) put(&s.records->wanted, 1);
-  }
-};
-
-// ---- the frontier as a queue ----
-
-/// Visits the edges [begin, end) of v: vertices that were not met go to the end of a queue.
-template <class W, class Warp>
-TCSOLVE_HD void expand(Warp const& warp, LevelSearch<W> const& s, Index v, Offset begin, Offset end,
-                       Index now, Index* to, LevelRecord* record) {
-  for (Offset first = begin; first < end; first += 32) {
-    typename Warp::template Of<std::uint32_t> fresh, at;
-    warp.each([&](int lane) {
-      fresh[lane] = 0;
-      if (first + lane >= end) return;
-      Index const w = s.out.columns[first + lane];
-      Index seen = glance(s.level + w);
-      if (seen == s.not_met) {
-        seen = atomic_replace(s.level + w, s.not_met, now);
-        fresh[lane] = seen == s.not_met;
-      }
-      if (s.parent != nullptr && (fresh[lane] != 0 || seen == now)) lower_to(s.parent + w, v);
-      if (fresh[lane] != 0 && s.wanted != nullptr && s.wanted[w] != 0) put(&record->wanted, 1);
-    });
-    auto rank = fresh;
-    auto const found = static_cast<Index>(warp.rank(rank));
-    if (found == 0) continue;
-    warp.each([&](int lane) {
-      at[lane] =
-          lane == 0 ? static_cast<std::uint32_t>(atomic_add(&record->found, found)) : nothing;
-    });
-    std::uint32_t const start = warp.least(at);
-    warp.each([&](int lane) {
-      if (fresh[lane] != 0) to[start + rank[lane]] = s.out.columns[first + lane];
-    });
-  }
-}
-template <class W>
-struct Expand {
-  LevelSearch<W> s;
-  Index now;  ///< the level that is found
-  LevelRecord* record;
-  template <class Warp>
-  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
-    Index const v = s.queue_at(now - 1)[i];
-    Offset const begin = s.out.offsets[v], end = s.out.offsets[v + 1];
-    if (end - begin <= s.long_row) {
-      expand(warp, s, v, begin, end, now, s.queue_at(now), record);
-      return;
-    }
-    warp.each([&](int lane) {
-      if (lane == 0) s.long_rows[atomic_add(&record->long_rows, 1)] = v;
-    });
-  }
-};
-/// Piece i % pieces of a long row.
-template <class W>
-struct ExpandLong {
-  LevelSearch<W> s;
-  Index now;
-  LevelRecord* record;
-  Offset pieces;  ///< of the longest row
-  template <class Warp>
-  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t i) const {
-    Index const v = s.long_rows[i / pieces];
-    Offset const begin = s.out.offsets[v] + i % pieces * s.long_row, all = s.out.offsets[v + 1];
-    Offset const end = begin + s.long_row < all ? begin + s.long_row : all;
-    expand(warp, s, v, begin, end, now, s.queue_at(now), record);
   }
 };
 
@@ -436,7 +368,12 @@ struct Levels {
     if (way == SearchStep::queue) {
       if (now.in_bits != 0) steps.each_warp(s.words(), Collect<W>{s, now.level, record});
       now.in_bits = 0;
-      steps.each_warp(now.found, Expand<W>{s, now.level + 1, record});
+      if (now.found < s.wide) {
+        steps.each_warp(now.found, Expand<W>{s, now.level + 1, record});
+      } else {
+        ExpandSeveral<W> const several{s, now.level + 1, now.found, record};
+        steps.each_warp(several.warps(), several);
+      }
       LevelRecord const next = steps.value(record);
       if (next.long_rows == 0) return next;
       Offset const pieces = (s.longest + s.long_row - 1) / s.long_row;

@@ -89,9 +89,13 @@ TYPED_TEST(GraphSearchOn, EveryWayOnEveryLevelIsTheQueue) {
         if (tile == 32 && edges == 1) request.until = {any(), any()};
         if (edges == 5) request.depth = 2;
         BreadthFirst const wanted = breadth_first(a, request);
-        for (SearchStep const step : all_steps) {
-          SCOPED_TRACE(cat("step ", int(step)));
-          SearchSummary const summary = search.run(this->ctx(), request, {.step = step});
+        std::vector<SearchTuning> tunings;
+        for (SearchStep const step : all_steps) tunings.push_back({.step = step});
+        tunings.push_back({.step = SearchStep::queue, .wide = 0});  // several vertices a warp
+        for (SearchTuning const& tuning : tunings) {
+          SearchStep const step = tuning.step;
+          SCOPED_TRACE(cat("step ", int(step), ", wide ", tuning.wide));
+          SearchSummary const summary = search.run(this->ctx(), request, tuning);
           expect_equal(search.on_host(this->ctx()), wanted);
           ASSERT_EQ(summary.sizes.size(), static_cast<std::size_t>(wanted.levels()));
           ASSERT_EQ(summary.steps.size() + 1, summary.sizes.size());
@@ -192,6 +196,8 @@ TYPED_TEST(GraphSearchOn, RealMatricesAsTheQueueDoes) {
         search.run(this->ctx(), request, {.step = step});
         expect_equal(search.on_host(this->ctx()), wanted);
       }
+      search.run(this->ctx(), request, {.step = SearchStep::queue, .wide = 0});
+      expect_equal(search.on_host(this->ctx()), wanted);
     }
   }
   EXPECT_GT(seen, 0) << "no matrix in " << folder;
