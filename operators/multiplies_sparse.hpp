@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -10,6 +11,28 @@
 #include <tcsolve/sparse/spmspv_choice.hpp>
 
 namespace tcsolve {
+
+/// y = alpha op(A) x + beta y by A's dense product: x is made dense, where not all of its tiles are
+/// there, A.apply() writes y's packed tiles, and what is not 0 is an entry of y. So two things
+/// differ from sparse/spmspv.hpp: a sum that is 0, by cancelling or of stored zeros, is no entry,
+/// and values have the bits of A.apply(), to whose Inf and NaN its traits() apply. A mask is looked
+/// at when the product is made. All tiles of y are packed, those without an entry too; the host
+/// does not wait. plus_times alone.
+///
+///   throws what multiply_sparse() and apply() throw
+///   cost   apply(); n sizeof(T) written and read for x, unless all of its tiles are there, and a
+///          read of y
+template <class T>
+SparseProductNotes multiply_sparse_by_dense(Context&, LinearOperator<T> const& A,
+                                            SparseProduct<T> const& how, SparseVector<T> const& x,
+                                            SparseVector<T>& y);
+
+/// The quickest dense product of a matrix that has sparse ones: the same matrix in another format.
+template <class T>
+struct DenseProduct {
+  std::shared_ptr<LinearOperator<T>> A;  ///< null: there is none
+  double us = 0;                         ///< of A.apply() with one vector, as measured or planned
+};
 
 /// An operator whose matrix multiplies sparse vectors.
 template <class T>

@@ -111,6 +111,42 @@ void SparseVector<T>::to_dense(Context& ctx, Out<T> x) const {
 }
 
 template <class T>
+std::optional<In<T>> SparseVector<T>::as_dense() const {
+  if (tiles() != view().tile_count()) return std::nullopt;
+  return vector_view<T const>(view().values, rows(), arrays_.place.space());
+}
+
+template <class T>
+Out<T> SparseVector<T>::make_dense(Context& ctx, bool keep) {
+  Context::Entry const entry(ctx);
+  std::int64_t const all = view().tile_count();
+  auto const tiles = static_cast<std::size_t>(all);
+  SparseVectorArrays<T>& to = arrays_;
+  if (to.values.size() < tiles * view().side || (keep && tiles != std::size_t(view().tiles))) {
+    Array<T> values(ctx.space(), tiles * static_cast<std::size_t>(view().side));
+    if (keep) to_dense(ctx, vector_view(values.data(), rows(), ctx.space()));
+    to.values = std::move(values);
+    to.view.values = to.values.data();
+  }
+  if (to.list.size() < tiles) {
+    to.list = Array<Index>(ctx.space(), tiles);
+    to.there = Array<std::uint64_t>(ctx.space(), tiles);
+    to.view.list = to.list.data(), to.view.there = to.there.data();
+  }
+  counted_ = -1;
+  return vector_view(to.values.data(), rows(), ctx.space());
+}
+
+template <class T>
+void SparseVector<T>::keep_nonzeros(Context& ctx, SparseVector const* mask, bool complement) {
+  Context::Entry const entry(ctx);
+  ctx.visit([&](auto& on) {
+    sparse_keep_nonzeros(on, ctx.arena(), arrays_, mask != nullptr ? &mask->view() : nullptr,
+                         complement);
+  });
+}
+
+template <class T>
 void SparseVector<T>::to_bits(Context& ctx, std::uint64_t* words) const {
   Context::Entry const entry(ctx);
   ctx.visit([&](auto& on) { sparse_to_bits(on, ctx.arena(), view(), words); });

@@ -44,6 +44,12 @@ void sparse_to_bits(Device& device, Arena& arena, SparseVectorView<T> const& x,
   Converter on(device, arena);
   on.each((std::int64_t{x.rows} + 63) / 64, sparse::ToBits<T>{x, words});
 }
+template <class T>
+void sparse_keep_nonzeros(Device& device, Arena& arena, SparseVectorArrays<T>& x,
+                          SparseVectorView<T> const* mask, bool complement) {
+  Converter on(device, arena);
+  sparse::keep_nonzeros(on, x, mask, complement);
+}
 
 #define TCSOLVE_INSTANTIATE(T)                                                                    \
   template SparseVectorArrays<T> sparse_from_sorted<T>(Device&, Arena&, Index, int, Index const*, \
@@ -54,7 +60,9 @@ void sparse_to_bits(Device& device, Arena& arena, SparseVectorView<T> const& x,
   template Index count_entries<T>(Device&, Arena&, SparseVectorView<T> const&);                   \
   template void sparse_to_sorted<T>(Device&, Arena&, SparseVectorView<T> const&, Index*, T*);     \
   template void sparse_to_dense<T>(Device&, Arena&, SparseVectorView<T> const&, Out<T>);          \
-  template void sparse_to_bits<T>(Device&, Arena&, SparseVectorView<T> const&, std::uint64_t*);
+  template void sparse_to_bits<T>(Device&, Arena&, SparseVectorView<T> const&, std::uint64_t*);   \
+  template void sparse_keep_nonzeros<T>(Device&, Arena&, SparseVectorArrays<T>&,                  \
+                                        SparseVectorView<T> const*, bool);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 #undef TCSOLVE_INSTANTIATE

@@ -11,11 +11,13 @@
 ///
 /// Element i is values[side place[i / side] + i % side], one look-up. Structure is what is stored,
 /// not what is nonzero: the stored zero above is an entry, as Inf and NaN are. Elements of a packed
-/// tile that are no entries hold 0 and are never used.
+/// tile that are no entries hold 0 and are never used; a packed tile may have no entry at all.
+/// Where all tiles are packed, `values` is the dense vector.
 ///
 /// Bytes: 4 n / side + (4 + 8 + side sizeof(T)) for each tile that is packed.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -104,10 +106,25 @@ class SparseVector {
   std::pair<std::vector<Index>, std::vector<T>> to_entries(Context&) const;
   /// Element i where it is an entry, else 0. x lies in the Context's space.
   void to_dense(Context&, Out<T> x) const;
+  /// The same as a view, where all tiles are packed and nothing has to be written.
+  std::optional<In<T>> as_dense() const;
+  /// This vector becomes the dense one that f(x) writes: its elements that are not 0 are the
+  /// entries (NaN is not 0), where there is a mask those alone that are entries of it, or with
+  /// `complement` those that are none. With `keep` x holds the old elements, 0 where there is no
+  /// entry; without it f must write all. All tiles are packed then, so that nobody waits for a
+  /// count. Cost beside f: a read of x; with `keep`, where not all tiles are packed, 2 n sizeof(T).
+  template <class F>
+  void become_dense(Context& ctx, bool keep, SparseVector const* mask, bool complement,
+                    F const& f) {
+    f(make_dense(ctx, keep));
+    keep_nonzeros(ctx, mask, complement);
+  }
   /// The bits of from_bits(), to the Context's space.
   void to_bits(Context&, std::uint64_t* words) const;
 
  private:
+  Out<T> make_dense(Context&, bool keep);
+  void keep_nonzeros(Context&, SparseVector const* mask, bool complement);
   SparseVectorArrays<T> arrays_;
   mutable Index counted_ = -1;
 };
@@ -132,6 +149,9 @@ template <class T>
 void sparse_to_dense(Host&, Arena&, SparseVectorView<T> const&, Out<T> x);
 template <class T>
 void sparse_to_bits(Host&, Arena&, SparseVectorView<T> const&, std::uint64_t* words);
+template <class T>
+void sparse_keep_nonzeros(Host&, Arena&, SparseVectorArrays<T>&, SparseVectorView<T> const* mask,
+                          bool complement);
 }  // namespace host
 namespace cuda {
 template <class T>
@@ -150,6 +170,9 @@ template <class T>
 void sparse_to_dense(Device&, Arena&, SparseVectorView<T> const&, Out<T> x);
 template <class T>
 void sparse_to_bits(Device&, Arena&, SparseVectorView<T> const&, std::uint64_t* words);
+template <class T>
+void sparse_keep_nonzeros(Device&, Arena&, SparseVectorArrays<T>&, SparseVectorView<T> const* mask,
+                          bool complement);
 }  // namespace cuda
 
 }  // namespace tcsolve

@@ -7,6 +7,7 @@
 #include <tcsolve/kernels/bits.hpp>
 #include <tcsolve/kernels/convert.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
+#include <tcsolve/kernels/warp_moves.hpp>
 #include <tcsolve/sparse/sparse_vector.hpp>
 
 namespace tcsolve::sparse {
@@ -190,6 +191,57 @@ struct ToDense {
   Elements<T> to;
   TCSOLVE_HD void operator()(std::int64_t i) const { to[i] = x.has(i) ? x[i] : T(0); }
 };
+/// Elements 64 w, ..., 64 w + 63 of a vector that is dense already: which are entries, and the
+/// tiles that they fill, each at its own place.
+template <class T>
+struct KeepNonzeros {
+  SparseVectorView<T> mask;
+  bool with_mask, complement;
+  Index rows;
+  int side;
+  std::int64_t tiles;
+  Index *place, *list;
+  std::uint64_t* there;
+  T* values;  ///< (tiles, side)
+  template <class Warp>
+  TCSOLVE_HD void operator()(Warp const& warp, std::int64_t w) const {
+    typename Warp::template Of<std::uint32_t> low, high;
+    warp.each([&](int lane) {
+      low[lane] = is_entry(64 * w + lane);
+      high[lane] = is_entry(64 * w + 32 + lane);
+    });
+    std::uint64_t const bits = std::uint64_t{mask_of(warp, high)} << 32 | mask_of(warp, low);
+    int const tiles_of_word = 64 / side;
+    warp.each([&](int lane) {
+      std::int64_t const tile = w * tiles_of_word + lane;
+      if (lane >= tiles_of_word || tile >= tiles) return;
+      place[tile] = list[tile] = static_cast<Index>(tile);
+      there[tile] = side == 64 ? bits : bits >> (lane * side) & ((std::uint64_t{1} << side) - 1);
+    });
+  }
+
+ private:
+  /// One that is none becomes 0.
+  TCSOLVE_HD bool is_entry(std::int64_t i) const {
+    if (i >= tiles * side) return false;
+    bool const open = i < rows && !(with_mask && mask.has(i) == complement);
+    if (open) return !(values[i] == T(0));
+    values[i] = T(0);
+    return false;
+  }
+};
+/// Of arrays of all tiles, the values written. `mask`: null, or of as many elements.
+template <class On, class T>
+void keep_nonzeros(On& on, SparseVectorArrays<T>& x, SparseVectorView<T> const* mask,
+                   bool complement) {
+  SparseVectorView<T>& view = x.view;
+  on.each_warp((std::int64_t{view.rows} + 63) / 64,
+               KeepNonzeros<T>{mask != nullptr ? *mask : SparseVectorView<T>{}, mask != nullptr,
+                               complement, view.rows, view.side, view.tile_count(), x.place.data(),
+                               x.list.data(), x.there.data(), x.values.data()});
+  view.tiles = static_cast<Index>(view.tile_count());
+}
+
 template <class T>
 struct ToBits {
   SparseVectorView<T> x;

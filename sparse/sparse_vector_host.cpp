@@ -43,6 +43,12 @@ void sparse_to_bits(Host&, Arena& arena, SparseVectorView<T> const& x, std::uint
   Converter on(arena);
   on.each((std::int64_t{x.rows} + 63) / 64, sparse::ToBits<T>{x, words});
 }
+template <class T>
+void sparse_keep_nonzeros(Host&, Arena& arena, SparseVectorArrays<T>& x,
+                          SparseVectorView<T> const* mask, bool complement) {
+  Converter on(arena);
+  sparse::keep_nonzeros(on, x, mask, complement);
+}
 
 #define TCSOLVE_INSTANTIATE(T)                                                                  \
   template SparseVectorArrays<T> sparse_from_sorted<T>(Host&, Arena&, Index, int, Index const*, \
@@ -53,7 +59,9 @@ void sparse_to_bits(Host&, Arena& arena, SparseVectorView<T> const& x, std::uint
   template Index count_entries<T>(Host&, Arena&, SparseVectorView<T> const&);                   \
   template void sparse_to_sorted<T>(Host&, Arena&, SparseVectorView<T> const&, Index*, T*);     \
   template void sparse_to_dense<T>(Host&, Arena&, SparseVectorView<T> const&, Out<T>);          \
-  template void sparse_to_bits<T>(Host&, Arena&, SparseVectorView<T> const&, std::uint64_t*);
+  template void sparse_to_bits<T>(Host&, Arena&, SparseVectorView<T> const&, std::uint64_t*);   \
+  template void sparse_keep_nonzeros<T>(Host&, Arena&, SparseVectorArrays<T>&,                  \
+                                        SparseVectorView<T> const*, bool);
 TCSOLVE_INSTANTIATE(double)
 TCSOLVE_INSTANTIATE(float)
 #undef TCSOLVE_INSTANTIATE

@@ -55,7 +55,8 @@ SparseProductNotes multiply_sparse(Context& ctx, CsrView<S> const& a, SparseProd
   if (how.way == SpmspvWay::dense)
     throw Unsupported(
         "sparse product: a dense product of csr adds a row in another order than a sparse one; go "
-        "by rows or by columns, or take a format with tiles");
+        "by rows or by columns, take a format with tiles, or give a CsrOperator a dense product to "
+        "take (dense_by())");
   if (how.way == SpmspvWay::columns && below.starts == nullptr)
     throw Unsupported("sparse product: csr goes by columns where tiles_below() is given");
   if (how.way == SpmspvWay::entries && transposed == nullptr)

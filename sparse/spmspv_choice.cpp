@@ -14,7 +14,7 @@ SpmspvWork work(SpmspvWay way, SpmspvCounts const& of) {
     case SpmspvWay::rows: return {n, e * s};
     case SpmspvWay::columns: return {led_to, e * s};
     case SpmspvWay::entries: return {led_to, e * of.x_density};
-    case SpmspvWay::dense: return {n * (1 - s), e};
+    case SpmspvWay::dense: return of.given ? SpmspvWork{n, 0} : SpmspvWork{n * (1 - s), e};
     case SpmspvWay::automatic: break;
   }
   return {};
@@ -30,6 +30,7 @@ double microseconds(SpmspvRates const& r, SpmspvWay way, SpmspvCounts const& of)
     case SpmspvWay::entries:
       return r.entries + r.entries_looked * w.looked + r.entries_multiplied * w.multiplied;
     case SpmspvWay::dense:
+      if (of.given) return r.given + r.given_looked * w.looked + *of.given;
       return r.dense + r.dense_looked * w.looked + r.dense_multiplied * w.multiplied;
     case SpmspvWay::automatic: break;
   }

@@ -8,15 +8,17 @@
 ///     columns   n (1 - exp(-b s / n))                 e s
 ///     entries   n (1 - exp(-b s / n))                 e d
 ///     dense     n (1 - s)                             e
+///     given     n                                     -         and the time of that product
 ///
 /// with n tile rows of 16, e entries, b tile rows below all tile columns, one counted as often as
 /// it is below one, s, the share of x's tiles that are there, and d, that of its elements that are
 /// entries. Of b s marks at random as many are distinct as `columns` says. A dense product
-/// multiplies all entries, and looks at rows that may meet no entry of x. `tcsolve calibrate`
-/// measures the rates.
+/// multiplies all entries, and looks at rows that may meet no entry of x; one that was given makes
+/// x dense and looks which elements of y are 0. `tcsolve calibrate` measures the rates.
 #pragma once
 
 #include <cmath>
+#include <optional>
 
 #include <tcsolve/sparse/spmspv.hpp>
 
@@ -24,12 +26,13 @@ namespace tcsolve {
 
 /// The rates of a device. Where they were not measured: by columns where x's tiles lead to fewer
 /// tile rows, counted with repetitions, than there are; dense with all of x's tiles; never by
-/// entries, which need A^T.
+/// entries, which need A^T, nor by a dense product that was given.
 struct SpmspvRates {
   double rows = 0, rows_looked = 1, rows_multiplied = 0;
   double columns = 0, columns_looked = 1.5819767068693265, columns_multiplied = 0;  // 1 / (1 - 1/e)
   double entries = 1e9, entries_looked = 0, entries_multiplied = 0;
   double dense = 0, dense_looked = 1e9, dense_multiplied = 0;
+  double given = 1e9, given_looked = 0;
   bool operator==(SpmspvRates const&) const = default;
 };
 
@@ -43,6 +46,8 @@ struct SpmspvCounts {
   bool dense = false;       ///< there is a dense way, and the semiring is its own
   bool columns = false;     ///< there is one by columns
   bool by_entries = false;  ///< there is one by entries
+  /// us of a dense product that was given, and is taken in the place of the format's own.
+  std::optional<double> given = {};
 };
 /// The share of x's tiles that are there.
 template <class T>

@@ -4,11 +4,11 @@
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/formats/choose/planner.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 #include <tcsolve/matrix/scaled.hpp>
 #include <tcsolve/matrix/transfer.hpp>
-#include <tcsolve/operators/multiplies_sparse.hpp>
 
 #include <algorithm>
 #include <array>
@@ -154,6 +154,7 @@ constexpr SpmspvWay sparse_ways[] = {SpmspvWay::rows, SpmspvWay::columns, Spmspv
 struct SparseTimes {
   std::vector<std::array<double, 3>> work[std::size(sparse_ways)];
   std::vector<double> us[std::size(sparse_ways)];
+  bool given = false;  ///< dense: what a product takes besides one that was given
 };
 
 /// Of x with elements at random positions, from one in ten thousand to all of them.
@@ -162,6 +163,12 @@ void measure_sparse(Context& ctx, CsrView<double> const& a, Format const& format
   auto const A = make_operator<double>(ctx, a, format);
   auto const* const able = dynamic_cast<MultipliesSparse<double> const*>(A.get());
   if (able == nullptr) return;
+  double product = 0;  // us, of the dense one that is given
+  if (auto* const csr = dynamic_cast<CsrOperator<double>*>(A.get())) {
+    csr->dense_by({.A = make_operator<double>(ctx, a, format)});
+    product = time_product(ctx, *csr->dense().A, 0.05).median;
+    times.given = true;
+  }
   Offset const below = tiles_below(ctx, a).view.count;
   std::mt19937 draw(1);
   for (double const density : {0.0001, 0.003, 0.03, 0.3, 1.0}) {
@@ -176,7 +183,8 @@ void measure_sparse(Context& ctx, CsrView<double> const& a, Format const& format
                               .below = below,
                               .entries = a.entries,
                               .x_share = tile_share(x),
-                              .x_density = tcsolve::density(x)};
+                              .x_density = tcsolve::density(x),
+                              .given = times.given ? std::optional(0.0) : std::nullopt};
     SparseVector<double> y(ctx, a.rows);
     for (std::size_t w = 0; w < std::size(sparse_ways); ++w) {
       // Lists that are full are gathered: times are no longer those of entries.
@@ -193,18 +201,22 @@ void measure_sparse(Context& ctx, CsrView<double> const& a, Format const& format
       }
       std::nth_element(us.begin() + 1, us.begin() + 3, us.end());
       SpmspvWork const of = work(sparse_ways[w], counts);
+      double const besides = us[3] - (sparse_ways[w] == SpmspvWay::dense ? product : 0);
+      if (besides <= 0) continue;
       times.work[w].push_back({1, of.looked, of.multiplied});
-      times.us[w].push_back(us[3]);
+      times.us[w].push_back(besides);
     }
   }
 }
 
 /// A way that was not measured keeps its rates.
 void set_rates(SparseRates& rates, SparseTimes const& times) {
-  double* const of[][3] = {{&rates.rows, &rates.rows_looked, &rates.rows_multiplied},
-                           {&rates.columns, &rates.columns_looked, &rates.columns_multiplied},
-                           {&rates.entries, &rates.entries_looked, &rates.entries_multiplied},
-                           {&rates.dense, &rates.dense_looked, &rates.dense_multiplied}};
+  double none = 0;  // a given product's entries
+  double* of[][3] = {{&rates.rows, &rates.rows_looked, &rates.rows_multiplied},
+                     {&rates.columns, &rates.columns_looked, &rates.columns_multiplied},
+                     {&rates.entries, &rates.entries_looked, &rates.entries_multiplied},
+                     {&rates.dense, &rates.dense_looked, &rates.dense_multiplied}};
+  if (times.given) of[3][0] = &rates.given, of[3][1] = &rates.given_looked, of[3][2] = &none;
   for (std::size_t w = 0; w < std::size(sparse_ways); ++w) {
     if (times.us[w].size() < 3) continue;
     auto const found = fit_rates(times.work[w], times.us[w]);

@@ -108,7 +108,9 @@ struct SparseRates : SpmspvRates {
         field(&P::dense, "dense", least, "us of one by the dense product, besides"),
         field(&P::dense_looked, "dense_looked", least,
               "us a million tile rows for which no tile of x is there"),
-        field(&P::dense_multiplied, "dense_multiplied", least, "us a million entries of A")};
+        field(&P::dense_multiplied, "dense_multiplied", least, "us a million entries of A"),
+        field(&P::given, "given", least, "us besides a dense product that was given"),
+        field(&P::given_looked, "given_looked", least, "us a million tile rows of 16 of it")};
   }
   bool operator==(SparseRates const&) const = default;
 };

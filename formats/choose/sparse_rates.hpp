@@ -4,6 +4,7 @@
 #pragma once
 
 #include <tcsolve/formats/choose/cost_model.hpp>
+#include <tcsolve/formats/csr/operator.hpp>
 #include <tcsolve/operators/multiplies_sparse.hpp>
 
 namespace tcsolve {
@@ -21,5 +22,12 @@ void decide_by_rates(LinearOperator<T>& A, CostTable const* table) {
       return CostTable::shipped(ctx).of(format).sparse;
     });
 }
+
+/// Lets sparse products of A take the dense product that is the quickest by `table` (null: by the
+/// one that is shipped for the device), where that is quicker than they are:
+/// CsrOperator::dense_by() with A in that format, or A itself where it is csr, and how sparse
+/// products choose (decide_by_rates()). Cost: a plan (formats/choose/planner.hpp), a conversion,
+/// its memory.
+void dense_by_plan(Context&, CsrOperator<double>& A, CostTable const* table = nullptr);
 
 }  // namespace tcsolve

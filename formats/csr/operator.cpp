@@ -149,6 +149,11 @@ void CsrOperator<T, S>::do_update_values(Context& ctx, CsrView<T> const& a) {
 template <class T, class S>
 void CsrOperator<T, S>::follow(Context& ctx) {
   if (transposed_) fill_transpose(ctx, side_.matrix.view(), transposed_->matrix);
+  if constexpr (std::is_same_v<T, S>) {
+    if (dense_.A) dense_.A->update_values(ctx, view());
+  } else {
+    dense_ = {};
+  }
   measure(ctx);
 }
 
@@ -229,6 +234,15 @@ CsrView<S> const* CsrOperator<T, S>::columns_if_fit(Context& ctx, Op op) const {
 }
 
 template <class T, class S>
+void CsrOperator<T, S>::dense_by(DenseProduct<T> best) {
+  if (best.A && (best.A->rows() != this->rows() || best.A->cols() != this->cols()))
+    throw ShapeError(cat("csr is ", this->rows(), " x ", this->cols(),
+                         ", the dense product given, ", best.A->name(), ", is ", best.A->rows(),
+                         " x ", best.A->cols()));
+  dense_ = std::move(best);
+}
+
+template <class T, class S>
 SparseProductNotes CsrOperator<T, S>::multiply_sparse(Context& ctx, SparseProduct<T> const& how,
                                                       SparseVector<T> const& x,
                                                       SparseVector<T>& y) const {
@@ -237,6 +251,9 @@ SparseProductNotes CsrOperator<T, S>::multiply_sparse(Context& ctx, SparseProduc
   auto const [rows, cols] =
       turned ? std::pair(view().cols, view().rows) : std::pair(view().rows, view().cols);
   require_multiplies(ctx, rows, cols, how, x, y);
+  bool const has_dense = dense_.A != nullptr && (!turned || dense_.A->traits().transpose);
+  if (how.way == SpmspvWay::dense && has_dense)
+    return multiply_sparse_by_dense(ctx, *dense_.A, how, x, y);
   prepare(ctx, how.op);
   Side const& side = turned ? *transposed_ : side_;
   CsrView<S> const& a = side.matrix.view();
@@ -246,13 +263,20 @@ SparseProductNotes CsrOperator<T, S>::multiply_sparse(Context& ctx, SparseProduc
     side.below = tiles_below(ctx, a);
   SparseProduct<T> straight = how;
   straight.op = Op::none;
-  if (how.way == SpmspvWay::automatic) straight.rates = &this->rates(ctx, how);
   CsrView<S> const* columns = nullptr;
-  if (how.way == SpmspvWay::entries)
-    columns = &columns_of(ctx, how.op);
-  else if (chooses && choose_way(*straight.rates, counts_of(a, side.below.view, x, true)) ==
-                          SpmspvWay::entries)
-    columns = columns_if_fit(ctx, how.op);
+  if (how.way == SpmspvWay::entries) columns = &columns_of(ctx, how.op);
+  if (chooses) {
+    SpmspvRates const& rates = this->rates(ctx, how);
+    SpmspvCounts counts = counts_of(a, side.below.view, x, true);
+    counts.dense = has_dense && how.semiring == Semiring::plus_times;
+    counts.given = dense_.us;
+    straight.way = choose_way(rates, counts);
+    if (straight.way == SpmspvWay::entries) columns = columns_if_fit(ctx, how.op);
+    counts.by_entries = columns != nullptr;
+    if (straight.way == SpmspvWay::entries) straight.way = choose_way(rates, counts);
+    if (straight.way == SpmspvWay::dense)
+      return multiply_sparse_by_dense(ctx, *dense_.A, how, x, y);
+  }
   return tcsolve::multiply_sparse(ctx, a, straight, x, y, memory_, side.below.view, columns);
 }
 

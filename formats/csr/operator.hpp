@@ -19,7 +19,8 @@ namespace tcsolve {
 ///   host   FP64 accumulation;  device  accumulation in T
 ///   bytes  entries (sizeof(S) + 4) + 4 or 8 (rows + 1) + k sizeof(T) (rows + cols)
 ///   op     A^T is stored as a CSR matrix of its own when it is first asked for
-///   sparse x   by rows, by columns and by entries (sparse/spmspv.hpp), the same bits; from the
+///   sparse x   by rows, by columns and by entries (sparse/spmspv.hpp), the same bits, and by a
+///              dense product that is given with dense_by(); from the
 ///              first on that may go by columns 4 bytes a tile of 16 x 16 that has entries, and
 ///              sizeof(T) + 1 a row; from the first on that goes by entries A^T and 16 bytes a row.
 ///              By its own choice it does so where there is room for A^T, the columns of each row
@@ -46,6 +47,13 @@ class CsrOperator final : public LinearOperator<T>, public MultipliesSparse<T> {
   std::string name() const override { return "csr"; }
   SparseProductNotes multiply_sparse(Context&, SparseProduct<T> const& how,
                                      SparseVector<T> const& x, SparseVector<T>& y) const override;
+  /// From now on sparse products of A, and where `best` has it of A^T, may be dense ones of `best`,
+  /// the same matrix: where rates say that this is quicker, and for SpmspvWay::dense. What differs
+  /// then says multiply_sparse_by_dense() (operators/multiplies_sparse.hpp). `best` gets new values
+  /// with this operator; where T is not S it is dropped instead. Null: no more. Throws ShapeError
+  /// where the extents are others. dense_by_plan() (formats/choose/sparse_rates.hpp) finds the one.
+  void dense_by(DenseProduct<T> best);
+  DenseProduct<T> const& dense() const { return dense_; }
   /// ||A||_inf, taken once from the stored values.
   double norm_estimate() const override { return norm_; }
   bool sums_exactly() const override { return all_double; }
@@ -86,8 +94,9 @@ class CsrOperator final : public LinearOperator<T>, public MultipliesSparse<T> {
   mutable std::once_flag transposed_once_;
   mutable std::unique_ptr<Side> transposed_;  // on demand
   mutable SpmspvMemory<T> memory_;            // of one product at a time
-  mutable std::optional<bool> ascends_;       // columns in each row, where a product has asked
-  mutable bool no_room_ = false;              // for A^T, by a product's own choice
+  DenseProduct<T> dense_;
+  mutable std::optional<bool> ascends_;  // columns in each row, where a product has asked
+  mutable bool no_room_ = false;         // for A^T, by a product's own choice
 };
 
 }  // namespace tcsolve

@@ -193,6 +193,88 @@ TYPED_TEST(SparseProducts, GoTheWayThatTheRatesSay) {
   EXPECT_EQ(way(csr, &entries), SpmspvWay::entries);
 }
 
+/// csr with a dense product: values are those of the definition, entries those that are not 0.
+TYPED_TEST(SparseProducts, CsrTakesADenseProductThatIsGiven) {
+  using S = typename TestFixture::S;
+  using V = typename TestFixture::V;
+  double const unit = std::is_same_v<V, double> ? 0x1p-53 : 0x1p-24;
+  for (Csr<double> given : {generate(Poisson27Params{.n = 8}), random_matrix(700, 500, 6, 4),
+                            random_matrix(33, 90, 3, 1)}) {
+    Csr<S> const a = representable<S>(given);
+    for (std::size_t k = 0; k < given.values.size(); ++k) given.values[k] = double(a.values[k]);
+    CsrOperator<V, S> A(this->ctx(), CsrStorage<S>(this->ctx(), a).view());
+    A.dense_by({.A = std::make_shared<CsrOperator<V, S>>(this->ctx(),
+                                                         CsrStorage<S>(this->ctx(), a).view())});
+    unsigned seed = 1;
+    for (Op const op : {Op::none, Op::transpose})
+      for (int const side : {16, 32, 64})
+        for (Index const count : {Index{0}, Index{1}, Index{40}, 20 * A.cols()}) {
+          Csr<double> const turned = op == Op::none ? given : transpose(given.view());
+          auto const x = drawn<V>(turned.cols, count, false, ++seed);
+          auto const old = drawn<V>(turned.rows, turned.rows / 50 + 1, true, ++seed);
+          auto const open = drawn<V>(turned.rows, turned.rows / 3 + 1, false, ++seed);
+          auto const there = in_space(this->ctx(), turned.cols, x, side),
+                     mask = in_space(this->ctx(), turned.rows, open, side);
+          for (SparseProduct<V> how : {SparseProduct<V>{},
+                                       {.alpha = V(-2), .beta = V(0.5)},
+                                       {.mask = &mask},
+                                       {.beta = V(1), .mask = &mask, .complement = true}}) {
+            SCOPED_TRACE(cat(given.rows, " rows, side ", side, ", ", x.size(), " entries, beta ",
+                             double(how.beta), how.mask != nullptr ? ", a mask" : ""));
+            how.op = op, how.way = SpmspvWay::dense;
+            auto const wanted =
+                by_definition(turned, how, x, old, how.mask != nullptr ? &open : nullptr);
+            SparseVector<V> y = in_space(this->ctx(), turned.rows, old, side);
+            EXPECT_EQ(A.multiply_sparse(this->ctx(), how, there, y).way, SpmspvWay::dense);
+            auto got = on_host(this->ctx(), y);
+            for (auto const& [i, v] : wanted.value) {
+              long double const bound = 1.01 * 103 * unit * wanted.size.at(i);
+              if (!got.contains(i)) {
+                ASSERT_LE(std::fabs(v), bound) << "row " << i;
+                continue;
+              }
+              ASSERT_NE(got.at(i), V(0));
+              ASSERT_LE(std::fabs(static_cast<long double>(got.at(i)) - v), bound) << "row " << i;
+              got.erase(i);
+            }
+            EXPECT_TRUE(got.empty()) << "rows that meet no entry of x";
+          }
+        }
+  }
+}
+
+/// It follows new values where it can, is not for other semirings, and has A's extents.
+TYPED_TEST(SparseProducts, ADenseProductThatIsGivenIsOfTheSameMatrix) {
+  using S = typename TestFixture::S;
+  using V = typename TestFixture::V;
+  Csr<double> wide = random_matrix(300, 200, 5, 4);
+  CsrStorage<S> const a(this->ctx(), representable<S>(wide));
+  CsrOperator<V, S> A(this->ctx(), a.view(), Arrays::copied);
+  A.dense_by({.A = std::make_shared<CsrOperator<V, S>>(this->ctx(), a.view(), Arrays::copied)});
+  Sparse<V> const x{{0, V(1)}, {5, V(-2)}, {190, V(4)}};
+  auto before = this->product(A, {.way = SpmspvWay::dense}, x);
+  ASSERT_FALSE(before.empty());
+  SpmspvRates const dense{.rows = 10, .columns = 10, .given = 0};
+  EXPECT_EQ(this->product(A, {.rates = &dense}, x), before);
+  EXPECT_THROW(this->product(A, {.semiring = Semiring::or_and, .way = SpmspvWay::dense}, x),
+               Unsupported);
+  EXPECT_EQ(this->product(A, {.semiring = Semiring::or_and, .rates = &dense}, x),
+            this->product(A, {.semiring = Semiring::or_and, .way = SpmspvWay::rows}, x));
+  for (double& v : wide.values) v *= 2;
+  CsrStorage<S> const twice(this->ctx(), representable<S>(wide));
+  A.update_values(this->ctx(), twice.view());
+  if constexpr (std::is_same_v<V, S>) {
+    for (auto& entry : before) entry.second *= V(2);
+    EXPECT_EQ(this->product(A, {.way = SpmspvWay::dense}, x), before);
+  } else {
+    EXPECT_THROW(this->product(A, {.way = SpmspvWay::dense}, x), Unsupported);
+  }
+  CsrStorage<S> const turned(this->ctx(), representable<S>(random_matrix(200, 300, 5, 4)));
+  EXPECT_THROW(A.dense_by({.A = std::make_shared<CsrOperator<V, S>>(this->ctx(), turned.view(),
+                                                                    Arrays::copied)}),
+               ShapeError);
+}
+
 /// Lists that are full are gathered, those that are not are added, in one product: as many entries
 /// of x as the rows of a list of 16 have room for, and one more.
 TYPED_TEST(SparseProducts, ListsMayBeFull) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /// `operator: {format: auto}`: what is made of a plan, now, in mid-solve or by the clock.
 #include <tcsolve/formats/choose/planner.hpp>
+#include <tcsolve/formats/choose/sparse_rates.hpp>
 #include <tcsolve/formats/register.hpp>
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/matrix/transfer.hpp>
 #include <tcsolve/operators/function_operator.hpp>
-#include <tcsolve/operators/multiplies_sparse.hpp>
 #include <tcsolve/solvers/lsmr/lsmr.hpp>
 
 #include <algorithm>
@@ -110,6 +110,35 @@ TEST_F(AutoOperator, HandsRatesOfSparseProductsToTheOperator) {
   EXPECT_EQ(way(factory("", "csr")->build(ctx_, a)),
             choose_way(CostTable::shipped(ctx_).of("csr").sparse,
                        counts_of(a.view(), tiles_below(ctx_, a.view()).view, x, true)));
+}
+
+/// The quickest dense product by a table, which sparse products of csr may take then.
+TEST_F(AutoOperator, DenseProductsByPlan) {
+  Csr<double> const a = generate(Poisson7Params{.n = 8});
+  std::vector<double> const values{1.0, 2.0};
+  std::vector<Index> const indices{0, 300};
+  auto const x = SparseVector<double>::from_entries(ctx_, a.cols, indices, values);
+  CostTable table;
+  Features const f = features(ctx_, a.view());
+  for (Format const& taken : formats()) {
+    if (!why_not(taken, f, {}).empty()) continue;
+    std::string const best = taken.name;
+    for (Format const& format : formats())
+      table.rates(format.name, Real::f64).product.latency = &format == &taken ? 2 : 3;
+    for (double const besides : {1.0, 100.0}) {
+      RatesByType& csr = table.by_format["csr"];
+      csr.sparse.rows = csr.sparse.columns = 20, csr.sparse.given = besides;
+      CsrOperator<double> A(ctx_, a.view());
+      dense_by_plan(ctx_, A, &table);
+      ASSERT_NE(A.dense().A, nullptr);
+      EXPECT_EQ(A.dense().A->name(), best);
+      EXPECT_DOUBLE_EQ(A.dense().us, 2);
+      SparseVector<double> y(ctx_, a.rows), by_rows(ctx_, a.rows);
+      EXPECT_EQ(A.multiply_sparse(ctx_, {}, x, y).way == SpmspvWay::dense, besides == 1);
+      A.multiply_sparse(ctx_, {.way = SpmspvWay::rows}, x, by_rows);
+      EXPECT_EQ(y.to_entries(ctx_), by_rows.to_entries(ctx_));
+    }
+  }
 }
 
 TEST_F(AutoOperator, TimingNeedsLeaveToDiffer) {

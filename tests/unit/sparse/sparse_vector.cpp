@@ -30,6 +30,52 @@ TYPED_TEST(SparseVectors, TheDrawnExample) {
   EXPECT_EQ(x.entries(this->ctx()), 3);  // the stored zero is one
 }
 
+/// A dense vector that is written in place: of a mask, and beside old elements.
+TYPED_TEST(SparseVectors, ADenseVectorInPlace) {
+  using T = typename TestFixture::T;
+  T const nan = std::numeric_limits<T>::quiet_NaN();
+  for (Index const rows : {0, 1, 15, 16, 17, 33, 64, 65, 129, 1000})
+    for (int const side : {16, 32, 64}) {
+      SCOPED_TRACE(cat(rows, " elements, tiles of ", side));
+      Sparse<T> const open = drawn<T>(rows, rows / 3 + 1, false, 5);
+      auto const mask = in_space(this->ctx(), rows, open, side);
+      for (int const masked : {0, 1, 2}) {  // no mask, a mask, its complement
+        auto x = in_space(this->ctx(), rows, drawn<T>(rows, rows / 20, false, 4), side);
+        std::vector<T> all(static_cast<std::size_t>(rows));
+        for (Index i = 0; i < rows; ++i) all[i] = i % 3 == 0 ? T(0) : i % 7 == 0 ? nan : T(i);
+        for (int run = 0; run < 2; ++run) {
+          x.become_dense(this->ctx(), false, masked != 0 ? &mask : nullptr, masked == 2,
+                         [&](Out<T> to) {
+                           ASSERT_EQ(to.rows, rows);
+                           copy_bytes(this->ctx(), to.data, to.space, all.data(), Space::host,
+                                      all.size() * sizeof(T));
+                         });
+          EXPECT_EQ(x.tiles(), x.view().tile_count());
+          Sparse<T> const got = on_host(this->ctx(), x);
+          Array<T> dense(this->ctx().space(), static_cast<std::size_t>(rows));
+          x.to_dense(this->ctx(), dense.view());
+          std::vector<T> const back = to_host(this->ctx(), dense);
+          for (Index i = 0; i < rows; ++i) {
+            bool const is = i % 3 != 0 && (masked == 0 || open.contains(i) == (masked == 1));
+            ASSERT_EQ(got.contains(i), is) << i;
+            if (!is) ASSERT_EQ(back[i], T(0));
+            if (is && i % 7 != 0) ASSERT_EQ(got.at(i), T(i));
+            if (is && i % 7 == 0) ASSERT_TRUE(std::isnan(got.at(i)));
+          }
+          ASSERT_TRUE(x.as_dense().has_value());
+          EXPECT_EQ(x.as_dense()->rows, rows);
+        }
+      }
+      // Old elements are there, whether all tiles are packed or few.
+      auto const old = drawn<T>(rows, rows / 20, false, 6);
+      auto x = in_space(this->ctx(), rows, old, side);
+      for (int run = 0; run < 2; ++run) {
+        x.become_dense(this->ctx(), true, nullptr, false, [](Out<T>) {});
+        EXPECT_EQ(on_host(this->ctx(), x), old);
+      }
+    }
+}
+
 TYPED_TEST(SparseVectors, ThereAndBackIsTheSame) {
   using T = typename TestFixture::T;
   T const inf = std::numeric_limits<T>::infinity();

@@ -72,6 +72,27 @@ TEST(SpmspvChoice, FollowsTheRates) {
   EXPECT_EQ(way(1, 1), SpmspvWay::dense);
 }
 
+/// A dense product that was given is taken for its time, besides what is made of x and y.
+TEST(SpmspvChoice, ADenseProductThatIsGivenCostsItsTime) {
+  SpmspvRates const rates{.rows = 30,
+                          .rows_looked = 0,
+                          .rows_multiplied = 10,
+                          .dense_looked = 0,
+                          .given = 5,
+                          .given_looked = 100};
+  SpmspvCounts of{.tile_rows = 50000, .entries = 2000000, .x_share = 0.5, .dense = true};
+  EXPECT_DOUBLE_EQ(microseconds(rates, SpmspvWay::dense, of), 0);  // the format's own
+  for (double const us : {10.0, 29.0, 31.0, 100.0}) {
+    of.given = us;
+    EXPECT_DOUBLE_EQ(microseconds(rates, SpmspvWay::dense, of), 5 + 100 * 0.05 + us);
+    EXPECT_EQ(choose_way(rates, of), us < 30 ? SpmspvWay::dense : SpmspvWay::rows) << us;
+  }
+  of.given = 10.0, of.dense = false;
+  EXPECT_EQ(choose_way(rates, of), SpmspvWay::rows);
+  of.dense = true;
+  EXPECT_EQ(choose_way({}, of), SpmspvWay::rows) << "not without rates";
+}
+
 /// Products of csr on an H200, us, cold (docs/results/sparse-vectors-h100.md): the shipped rates
 /// were fitted to these, and what they choose takes at most a tenth longer than the quickest.
 /// Random positions up to 0.01 by columns and entries at 16865305, the others at 780919c7.
