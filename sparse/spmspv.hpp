@@ -95,6 +95,9 @@ struct SparseColumns {
 /// over the pattern.
 bool rows_ascend(Context&, PatternView const& a);
 
+namespace spmspv {
+constexpr int list_room = 16;  ///< products in a list of 16 rows, by entries
+}
 /// A product a_ij x_j of one by entries.
 template <class T>
 struct alignas(16) MetEntry {

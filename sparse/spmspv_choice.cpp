@@ -1,9 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <tcsolve/sparse/spmspv_choice.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tcsolve {
+
+namespace {
+
+/// P(X > most), X of a Poisson distribution with that mean.
+double chance_of_more(double mean, double most) {
+  double term = std::exp(-mean), sum = term;
+  for (int k = 1; k <= most; ++k) sum += term *= mean / k;
+  return std::max(0.0, 1 - sum);
+}
+
+/// f: the share of the lists of a product by entries that are gathered; `together` is r.
+double gathered(SpmspvCounts const& of) {
+  SpmspvWork const w = work(SpmspvWay::entries, of);
+  if (w.multiplied <= 0 || w.looked <= 0) return 0;
+  double const together = std::max(1.0, double(of.entries) / (16 * double(of.below)));
+  return chance_of_more(w.multiplied / (together * w.looked), spmspv::list_room / together);
+}
+
+}  // namespace
 
 SpmspvWork work(SpmspvWay way, SpmspvCounts const& of) {
   constexpr double million = 1e6;
@@ -14,7 +34,7 @@ SpmspvWork work(SpmspvWay way, SpmspvCounts const& of) {
     case SpmspvWay::rows: return {n, e * s};
     case SpmspvWay::columns: return {led_to, e * s};
     case SpmspvWay::entries: return {led_to, e * of.x_density};
-    case SpmspvWay::dense: return of.given ? SpmspvWork{n, 0} : SpmspvWork{n * (1 - s), e};
+    case SpmspvWay::dense: return of.given ? SpmspvWork{n, 0} : SpmspvWork{s < 1 ? n : 0, e};
     case SpmspvWay::automatic: break;
   }
   return {};
@@ -28,7 +48,8 @@ double microseconds(SpmspvRates const& r, SpmspvWay way, SpmspvCounts const& of)
     case SpmspvWay::columns:
       return r.columns + r.columns_looked * w.looked + r.columns_multiplied * w.multiplied;
     case SpmspvWay::entries:
-      return r.entries + r.entries_looked * w.looked + r.entries_multiplied * w.multiplied;
+      return r.entries + r.entries_looked * w.looked + r.entries_multiplied * w.multiplied +
+             gathered(of) * (microseconds(r, SpmspvWay::columns, of) - r.columns);
     case SpmspvWay::dense:
       if (of.given) return r.given + r.given_looked * w.looked + *of.given;
       return r.dense + r.dense_looked * w.looked + r.dense_multiplied * w.multiplied;

@@ -7,14 +7,22 @@
 ///     rows      n                                     e s
 ///     columns   n (1 - exp(-b s / n))                 e s
 ///     entries   n (1 - exp(-b s / n))                 e d
-///     dense     n (1 - s)                             e
+///     dense     n, 0 where s = 1                      e
 ///     given     n                                     -         and the time of that product
 ///
 /// with n tile rows of 16, e entries, b tile rows below all tile columns, one counted as often as
 /// it is below one, s, the share of x's tiles that are there, and d, that of its elements that are
-/// entries. Of b s marks at random as many are distinct as `columns` says. A dense product
-/// multiplies all entries, and looks at rows that may meet no entry of x; one that was given makes
-/// x dense and looks which elements of y are 0. `tcsolve calibrate` measures the rates.
+/// entries. Of b s marks at random as many are distinct as `columns` says.
+///
+/// By entries a list that would be longer than list_room is gathered, which takes a share f of what
+/// a product by columns takes. Entries of a column stand together, r = e / (16 b) in a tile row; if
+/// the e d / (r L) times that a list grows by r were at random, f = P(more than list_room / r).
+/// Those of matrices of blocks grow by more, and f is too small for them.
+///
+/// A dense product multiplies all entries. A row whose sum is 0 may meet no entry of x, and is
+/// looked at by one thread: while a tile of x is missing, hardly a warp is without such a row. One
+/// that was given makes x dense and looks which elements of y are 0. `tcsolve calibrate` measures
+/// the rates.
 #pragma once
 
 #include <cmath>

@@ -23,8 +23,6 @@
 
 namespace tcsolve::spmspv {
 
-constexpr int list_room = 16;
-
 /// The n-th least number, n from 0 on, of a set that has more than n.
 TCSOLVE_HD int nth_bit(std::uint64_t v, int n) {
   int at = 0;
