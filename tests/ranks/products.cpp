@@ -163,6 +163,8 @@ TEST_P(Dealt, InnerProductsAndGramMatricesAreOfAllRows) {
   auto const at = starts(n);
   Matrix const G = X.transpose() * A * X;
   double const expected = x.dot(A * x);
+  std::vector<std::vector<double>> sums(
+      ranks());  // of each rank: the inner product, then the matrix
   on_ranks(ranks(), [&](Context& ctx, int r) {
     auto const op = operator_of(ctx, deal_rows(ctx, csr(A), at));
     double sigma = 0;
@@ -176,7 +178,10 @@ TEST_P(Dealt, InnerProductsAndGramMatricesAreOfAllRows) {
     };
     op->apply_gram(ctx, block(in), block(out), g.data());
     for (Index i = 0; i < k * k; ++i) EXPECT_NEAR(g[i], G(i / k, i % k), 1e-12);
+    sums[r] = {sigma};
+    sums[r].insert(sums[r].end(), g.begin(), g.end());
   });
+  for (auto const& of_rank : sums) EXPECT_TRUE(same_bits(of_rank, sums.front()));
 }
 
 /// Rows that cancel, partly across ranks: a sum in FP64 would have no digit of them right.

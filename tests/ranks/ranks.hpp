@@ -86,6 +86,26 @@ inline Matrix to_dense(Csr<double> const& a) {
 }
 
 inline bool same_bits(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+inline bool same_bits(std::vector<double> const& a, std::vector<double> const& b) {
+  return std::ranges::equal(a, b, [](double p, double q) { return same_bits(p, q); });
+}
+
+/// Every rank tells the same of a solve, each step of it, to the bit; seconds are each one's own.
+inline void expect_told_alike(std::vector<SolveReport> const& reports) {
+  SolveReport const& first = reports.front();
+  for (SolveReport const& r : reports) {
+    EXPECT_EQ(r.outcome(), first.outcome());
+    EXPECT_EQ(r.iterations, first.iterations);
+    EXPECT_TRUE(same_bits(r.true_residual, first.true_residual));
+    ASSERT_EQ(r.history.size(), first.history.size());
+    for (std::size_t k = 0; k < r.history.size(); ++k) {
+      Record const &a = r.history[k], &b = first.history[k];
+      ASSERT_EQ(a.iteration, b.iteration);
+      ASSERT_TRUE(same_bits(a.norm, b.norm)) << "step " << a.iteration;
+      ASSERT_TRUE(same_bits(a.true_residual, b.true_residual)) << "step " << a.iteration;
+    }
+  }
+}
 
 /// How rows are dealt: evenly, unevenly, or with ranks that have none.
 enum class Deal { even, uneven, some_empty };
@@ -184,12 +204,8 @@ inline Solved by_ranks(int ranks, Deal deal, Csr<double> const& a, Column const&
                                   std::span<double>(out.x.data() + at[r], n));
       },
       20, way);
+  expect_told_alike(reports);
   out.report = reports.front();
-  for (SolveReport const& r : reports) {
-    EXPECT_EQ(r.outcome(), out.report.outcome());
-    EXPECT_EQ(r.iterations, out.report.iterations);
-    EXPECT_TRUE(same_bits(r.true_residual, out.report.true_residual));
-  }
   return out;
 }
 
@@ -228,15 +244,25 @@ class OnHostOrDevices : public testing::TestWithParam<Backend> {
   bool on_devices() const { return GetParam() == Backend::cuda; }
 };
 
-/// The rank's rows [first, end) of A X = B, by a solver that has its rows of A.
-inline void solve_columns(LinearSolver& solver, Matrix const& B, Index first, Index end,
-                          Matrix& X) {
+/// The rank's rows [first, end) of A X = B, by a solver that has its rows of A; what it tells of
+/// each column.
+inline std::vector<SolveReport> solve_columns(LinearSolver& solver, Matrix const& B, Index first,
+                                              Index end, Matrix& X) {
   Index const m = end - first, k = static_cast<Index>(B.cols());
   Matrix b = B.middleRows(first, m), x = Matrix::Zero(m, k);
   auto const reports = solver.solve_columns({b.data(), m, k, m, Layout::col_major},
                                             {x.data(), m, k, m, Layout::col_major});
   for (SolveReport const& report : reports) EXPECT_TRUE(report.converged()) << report.message;
   X.middleRows(first, m) = x;
+  return reports;
+}
+/// Of each rank what it tells of each column.
+inline void expect_columns_told_alike(std::vector<std::vector<SolveReport>> const& reports) {
+  for (std::size_t j = 0; j < reports.front().size(); ++j) {
+    std::vector<SolveReport> of_column;
+    for (auto const& of_rank : reports) of_column.push_back(of_rank.at(j));
+    expect_told_alike(of_column);
+  }
 }
 /// To a relative residual of 1e-9.
 inline void expect_columns_solved(Csr<double> const& a, Matrix const& B, Matrix const& X) {
