@@ -288,23 +288,24 @@ TEST_P(DeviceRanks, AFaultOfOneEndsTheWaitOfAll) {
   EXPECT_THROW(on_both(faulty), MatrixError);
   EXPECT_EQ(words[0], "rank 1: a fault");
   EXPECT_EQ(words[1], "a fault");
-  EXPECT_LT(seconds_since(started), timeout);
+  EXPECT_LT(seconds_since(started), on_devices() ? timeout : soon());
 }
 
 /// An observer of one rank throws while the loops of both run.
 TEST_P(DeviceRanks, AFaultBesideALoopEndsAll) {
   for (std::string const execution : {"eager", "graph", "persistent"}) {
     SCOPED_TRACE(execution);
-    auto const started = std::chrono::steady_clock::now();
+    auto struck = std::chrono::steady_clock::now();
     auto const faulty = [&](Context& ctx, int r) {
-      endless(ctx, r, execution, [](IterationEvent const& e) {
-        if (e.iteration >= 5) throw MatrixError("a fault");
-        return true;
+      endless(ctx, r, execution, [&](IterationEvent const& e) {
+        if (e.iteration < 5) return true;
+        struck = std::chrono::steady_clock::now();
+        throw MatrixError("a fault");
       });
       ctx.communicator().agree(false);  // where the other one learns of it at the latest
     };
     EXPECT_THROW(on_both(faulty), MatrixError);
-    EXPECT_LT(seconds_since(started), timeout);
+    EXPECT_LT(seconds_since(struck), on_devices() ? timeout : soon());
   }
 }
 

@@ -21,6 +21,7 @@
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/kernels/host/sums.hpp>
 
+#include <tests/support/heap.hpp>
 #include <tests/support/matrices.hpp>
 #include <tests/support/solve_backend.hpp>
 
@@ -67,6 +68,10 @@ void on_ranks(int count, F const& f, double timeout = 20, Way way = {}) {
       },
       std::getenv("TCSOLVE_UNDER_TOOL") != nullptr ? 20 * timeout : timeout);
 }
+
+/// Seconds within which ranks of the host throw what one throws: 0.15 at most on two cores beside
+/// nine other programs. A sanitizer takes most of the time.
+inline double soon() { return sanitized() ? 5 : 1; }
 
 /// The words of the E that f() throws.
 template <class E, class F>
