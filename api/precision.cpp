@@ -183,8 +183,8 @@ bool lies_in_cache(CsrView<double> const& a, int basis, double cache_bytes) {
   // 1.01 times FP32's time up to 1.8 caches, 1.10 to 1.6 from 2.2 on; there bicgstab 1.35, gmres
   // 1.34 (docs/results/mixed-h200.md).
   constexpr double most = 2.0;
-  // gmres(30) took 1.07 to 1.35 times FP32's time where its basis filled 0.45 to 1.05 of the cache,
-  // 0.89 to 1.03 below 0.25.
+  // gmres(30) took 1.08 to 1.35 times FP32's time where its basis filled two thirds of the cache
+  // and all of it, 1.00 and 1.07 at 0.42, 0.89 to 1.03 below 0.25.
   constexpr double most_of_basis = 0.5;
   double const step = 12.0 * static_cast<double>(a.entries) + 80.0 * a.rows;
   return step <= most * cache_bytes && 8.0 * basis * a.rows <= most_of_basis * cache_bytes;

@@ -4,7 +4,8 @@
 ///   host    one row a task, FP64 accumulation, entries in storage order            (Kokkos)
 ///   cuda    accumulation in T, a fixed tree: values may be narrower than x. One column: two to 32
 ///           lanes a row, a quarter of a mean row, and a warp for a part of a long one; the sums of
-///           parts are added in their order. Several columns: a warp a row
+///           parts are added in their order. Several columns: up to a warp a row, each lane with 16
+///           bytes of columns where rows of x and y are whole packs (kernels/cuda/pack.cuh)
 ///   bytes   entries (sizeof(S) + 4) + offsets + k (cols + rows) sizeof(T)
 ///   error   |y - exact|_i <= g_i (|alpha| |A||x| + |beta||y|)_i:
 ///           Higham 2002, section 3.1, with m = entries in row i + 2
