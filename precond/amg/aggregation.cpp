@@ -65,7 +65,8 @@ void Aggregation::plan_prolongation(Context& ctx, CsrView<double> const& h, Aggr
   coarse_vectors_ =
       Array<double>(ctx.space(), std::size_t(made.count) * rule_.vectors * rule_.vectors);
   tentative_values(ctx, tentative_, B, t_.data(), coarse_vectors_.data());
-  if (!rule_.smooth) return;
+  plain_ = !rule_.smooth;
+  if (plain_) return;
   if (!keeps_all_) filter(ctx, h);
   CsrView<double> const smoother = filter_ ? filter_->pattern().with<double>(nullptr) : h;
   ctx.cancel_flag().check();
@@ -100,7 +101,8 @@ bool Aggregation::suits(Context& ctx, CsrView<double> const& a) {
 }
 
 bool Aggregation::thin_out(Context& ctx, CsrView<double> const& a) {
-  if (!joined_ && !product_) return false;
+  if (plain_) return false;
+  plain_ = true;
   filter_.reset(), joined_.reset(), product_.reset();
   plan_galerkin(ctx, a, rule_.block, rule_.vectors);
   return true;
@@ -130,7 +132,7 @@ double Aggregation::own_bytes() const {
 
 void Aggregation::interpolate(Context& ctx, CsrView<double> const& a, double lambda_max,
                               double* p) {
-  if (!joined_ && !product_)
+  if (plain_)
     return copy<double, double>(
         ctx, std::as_const(t_).view(),
         {p, static_cast<Index>(t_.size()), 1, 1, Layout::row_major, ctx.space()});

@@ -26,7 +26,7 @@ class Aggregation final : public AmgTransfer {
     Index block = 1;
     Index vectors = 1;
     double strength = 0;
-    bool smooth = true;     ///< false: P = T
+    bool smooth = true;     ///< false: P = T, plain aggregation
     bool symmetric = true;  ///< false: by the symmetric part of a
     int lanczos_steps = 10;
     std::shared_ptr<SetupClock> clock = nullptr;

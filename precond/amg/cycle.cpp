@@ -65,7 +65,7 @@ void CycleOf<T>::cycle(Context& ctx, std::size_t l, Out<T> r, Out<T> x,
       cycle(ctx, l + 1, coarse, more);
       axpby<T, T>(ctx, 1.0, more, 1.0, e);
     }
-    level.P->apply(ctx, e, d.now);
+    level.P->apply(ctx, level.gain, e, 0, d.now);
     level.A->apply(ctx, -1, d.now, 1, r);
     smooth(ctx, level, r, d, x, false);
   }

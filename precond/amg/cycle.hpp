@@ -7,9 +7,14 @@
 ///                   e = cycle(l + 1, P^T r)         W: twice, the second time for what is left
 ///                                                   K: two Krylov steps, of which it is the
 ///                                                   preconditioner (krylov_ops.hpp)
-///                   d = P e,  r = r - A d
+///                   d = g P e,  r = r - A d
 ///                   x = x + d + S r                 smooth with the same polynomial
 ///     coarsest:     x = A^-1 r, or S r where it is too large
+///
+/// g is 1 where P is smoothed. Where it is not, the coarser matrix makes of smooth errors as many
+/// times the energy as aggregates are rows long, and e is too short: g > 1 makes up for some of it
+/// (Braess 1995, Towards algebraic multigrid for elliptic problems of second order). M stays
+/// positive definite: g P M_c P^T is where M_c is.
 ///
 /// S is a polynomial in W A times W, W a diagonal or a sparse inverse (level_smoother.hpp), the
 /// same before and after, so that M is symmetric where A is, and positive definite where A is and

@@ -23,12 +23,12 @@ OperatorPtr<double> borrowed(Context& ctx, CsrView<double> const& a) {
   return std::make_shared<CsrOperator<double>>(ctx, CsrStorage<double>(ctx, a));
 }
 
-Aggregation::Rule rule_of(AmgParams const& params, Index block, Index vectors, double strength,
-                          bool symmetric, std::shared_ptr<SetupClock> clock) {
+Aggregation::Rule rule_of(AmgParams const& params, std::size_t level, Index block, Index vectors,
+                          double strength, bool symmetric, std::shared_ptr<SetupClock> clock) {
   return {.block = block,
           .vectors = vectors,
           .strength = strength,
-          .smooth = params.smoothing,
+          .smooth = params.smoothing && static_cast<int>(level) >= params.unsmoothed,
           .symmetric = symmetric,
           .lanczos_steps = params.lanczos_steps,
           .clock = std::move(clock)};
@@ -182,7 +182,7 @@ AmgStart amg_start(Context& ctx, System const& system, AmgParams const& params, 
     if (start.classical)
       return std::make_unique<Classical>(ctx, a, rule_of(params.classical, 0, start.clock));
     return std::make_unique<Aggregation>(ctx, a, start.space.vectors.data(),
-                                         rule_of(params, start.space.block, start.space.count,
+                                         rule_of(params, 0, start.space.block, start.space.count,
                                                  params.strength, start.symmetric, start.clock));
   });
   return start;
@@ -221,10 +221,10 @@ std::unique_ptr<AmgTransfer> AmgHierarchy::next_transfer(Context& ctx, std::size
   if (l == 0)
     return std::make_unique<Aggregation>(
         ctx, a, near_nullspace_.data(),
-        rule_of(params_, block_, vectors_, params_.strength, symmetric_, clock_));
+        rule_of(params_, 0, block_, vectors_, params_.strength, symmetric_, clock_));
   return std::make_unique<Aggregation>(
       ctx, a, transfers_[l - 1]->coarse_vectors(),
-      rule_of(params_, vectors_, vectors_, levels_[l - 1].strength / 2, symmetric_, clock_));
+      rule_of(params_, l, vectors_, vectors_, levels_[l - 1].strength / 2, symmetric_, clock_));
 }
 
 void AmgHierarchy::make_levels(Context& ctx, std::size_t first, CsrView<double> a,

@@ -50,6 +50,7 @@ NearNullspace learned(Context& ctx, System const& system, AmgParams const& param
   place(given.vectors, before, 0);
   AmgParams first = params;
   first.near_nullspace.learn = 0;
+  first.overcorrection = 1;  // cycles here are an iteration of their own, which it may let grow
   first.values = AmgValues::f64, first.vectors = AmgVectors::f64;
   auto const hierarchy = std::make_shared<AmgHierarchy>(
       ctx, system, first, amg_start(ctx, system, first, std::move(given)), AmgPlans::ended);

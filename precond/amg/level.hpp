@@ -55,6 +55,8 @@ class AmgTransfer {
   Index coarse_rows() const { return pattern_of_p().cols; }
   /// That it holds.
   double bytes() const;
+  /// P is T alone, for whatever reason.
+  bool plain() const { return plain_; }
   /// (entries of A) 1 for those of the strength graph, in the Context's space; null: not known.
   virtual std::uint8_t const* strong() const { return keep_.data(); }
 
@@ -108,6 +110,7 @@ class AmgTransfer {
   Array<std::uint8_t> keep_;  // (entries of what strength is judged by) of the strength graph
   Array<double> coarse_vectors_;
   bool failed_ = false;
+  bool plain_ = false;
 
  private:
   /// Patterns of P, P^T and P^T A P.

@@ -351,6 +351,7 @@ void StoredLevels<T>::take_numbers(Context& ctx, AmgHierarchy const& made, F con
     }
     if (made.is_coarsest(l)) continue;
     AmgTransfer const& transfer = made.transfer(l);
+    to.gain = transfer.plain() ? made.params().overcorrection : 1;
     LevelUse const once{amg_iterations, false};
     f(held_[l].P, transfer.P(), LevelScale{0, own, next, true, false}, nullptr, values, once);
     f(held_[l].R, transfer.R(), LevelScale{0, next, own, false, true}, nullptr, values, once);

@@ -56,6 +56,7 @@ struct StoredLevel {
   Array<T> weights;       ///< of the smoother
   OperatorPtr<T> S;       ///< where it is a preconditioner, which the weights multiply; or null
   double lambda_max = 1;  ///< of W A, about
+  double gain = 1;        ///< of what P brings: more than 1 where P is not smoothed
   Real values = Real::f64;
 };
 

@@ -130,6 +130,22 @@ TEST_P(AmgSolvesGeneral, KCyclesOfPlainAggregationTakeFewerIterations) {
   EXPECT_LT(iterations(skew, "fgmres", plain + "k"), iterations(skew, "fgmres", plain + "v"));
 }
 
+/// Of a level that is not smoothed the next one has few entries, and a correction that is too
+/// short.
+TEST_P(AmgSolvesGeneral, UnsmoothedLevelsAreCheaperAndOvercorrected) {
+  Csr<double> const a = generate(Poisson7Params{.n = 32});
+  auto const with = [&](std::string const& keys) {
+    return iterations(a, "cg", ", coarse_size: 20" + keys);
+  };
+  Index const smoothed = with(""), first = with(", unsmoothed: 1"),
+              all = with(", smoothing: false");
+  EXPECT_LE(first, 2 * smoothed);
+  EXPECT_LT(first, all);
+  EXPECT_EQ(with(", unsmoothed: 100"), all);
+  EXPECT_LT(all, with(", smoothing: false, overcorrection: 1"));
+  EXPECT_LE(with(", unsmoothed: 1, values: fp16"), first + 1);
+}
+
 /// Of M that varies those are told, once, who need one that does not, at whatever door.
 TEST_P(AmgSolvesGeneral, AKCycleIsToldToMethodsThatNeedAFixedM) {
   HeardWarnings heard;

@@ -111,6 +111,9 @@ std::vector<Case> multigrid_cases() {
           "by_k_cycles", "cg fgmres",
           [] { return regular(grid(), {.cycle = AmgCycleKind::k, .smoothing = false}); }, 25),
       solved(
+          "unsmoothed", symmetric,
+          [] { return regular(grid(), {.unsmoothed = 1, .values = AmgValues::f16}); }, 40),
+      solved(
           "by_spai0", symmetric, [] { return regular(grid(), {.smoother = AmgSmoother::spai0}); },
           25),
       solved(

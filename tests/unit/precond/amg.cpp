@@ -274,7 +274,9 @@ TEST_P(Amg, CycleIsSymmetricAndPositiveDefinite) {
        {AmgParams{.coarse_size = 20},
         AmgParams{.degree = 3, .cycle = AmgCycleKind::w, .coarse_size = 20},
         AmgParams{.smoother = AmgSmoother::l1_jacobi, .coarse_size = 20},
-        AmgParams{.smoothing = false, .coarse_size = 20}, AmgParams{.max_levels = 1}})
+        AmgParams{.smoothing = false, .coarse_size = 20},
+        AmgParams{.cycle = AmgCycleKind::w, .smoothing = false, .coarse_size = 4},
+        AmgParams{.unsmoothed = 1, .coarse_size = 20}, AmgParams{.max_levels = 1}})
     for (auto const& [name, a] :
          {Named{"7-point", generate(Poisson7Params{.n = 6, .coefficient = Coefficient::random})},
           Named{"elasticity", generate(ElasticityParams{.n = 4})}}) {

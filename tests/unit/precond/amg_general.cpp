@@ -196,7 +196,9 @@ class KCycle {
       A_.push_back(dense(to_host(ctx, made.matrix(l))));
       std::vector<double> const w = to_host(ctx, made.levels()[l].weights);
       w_.emplace_back(Eigen::Map<Vector const>(w.data(), static_cast<Index>(w.size())));
-      if (!made.is_coarsest(l)) P_.push_back(dense(to_host(ctx, made.transfer(l).P())));
+      if (made.is_coarsest(l)) continue;
+      P_.push_back(dense(to_host(ctx, made.transfer(l).P())));
+      gain_.push_back(made.transfer(l).plain() ? made.params().overcorrection : 1);
     }
   }
   /// Of the smoother l1_jacobi with degree 1.
@@ -204,7 +206,7 @@ class KCycle {
     if (l == P_.size()) return lu_solve(A_[l], f);
     Vector x = w_[l].cwiseProduct(f);
     Vector const coarse = P_[l].transpose() * (f - A_[l] * x);
-    x += P_[l] * (l + 1 == P_.size() ? cycle(l + 1, coarse) : krylov(l + 1, coarse));
+    x += gain_[l] * P_[l] * (l + 1 == P_.size() ? cycle(l + 1, coarse) : krylov(l + 1, coarse));
     return x + w_[l].cwiseProduct(f - A_[l] * x);
   }
 
@@ -223,6 +225,7 @@ class KCycle {
   bool symmetric_;
   std::vector<Dense> A_, P_;
   std::vector<Vector> w_;
+  std::vector<double> gain_;
 };
 
 /// Half of the size of off-diagonal entries: upwind convection of twice the diffusion.
@@ -243,6 +246,34 @@ TEST_P(AmgGeneral, StrongConvectionIsRefusedWhereAnEllipticMatrixIsAsked) {
   };
   EXPECT_NO_THROW(made(share(1.45, 0.55), asked));
   EXPECT_THROW(made(share(1.55, 0.45), asked), SetupError);
+}
+
+TEST_P(AmgGeneral, UnsmoothedLevelsAreTheFirst) {
+  Csr<double> const a = generate(Poisson7Params{.n = 24});
+  auto const plain = [&](AmgParams params) {
+    params.coarse_size = 4, params.reuse = AmgReuse::pattern;
+    auto const owner = made(a, params);
+    AmgHierarchy const& levels = hierarchy_of(*owner);
+    std::vector<int> all;
+    for (std::size_t l = 0; !levels.is_coarsest(l); ++l) {
+      all.push_back(levels.transfer(l).plain());
+      if (all.back() != 0)
+        EXPECT_LE(levels.transfer(l).interpolation_entries(), levels.matrix(l).rows);
+    }
+    return all;
+  };
+  std::vector<int> const one = plain({.unsmoothed = 1}), none = plain({}),
+                         all = plain({.smoothing = false});
+  ASSERT_GE(one.size(), 2u);
+  EXPECT_EQ(one.front(), 1);
+  EXPECT_EQ(std::ranges::count(one, 1), 1);
+  EXPECT_EQ(std::ranges::count(none, 1), 0);
+  EXPECT_EQ(std::ranges::count(all, 0), 0);
+  auto const complexity = [&](int unsmoothed) {
+    auto const owner = made(a, {.unsmoothed = unsmoothed});
+    return hierarchy_of(*owner).operator_complexity();
+  };
+  EXPECT_LT(complexity(1), 1 + 0.6 * (complexity(0) - 1));
 }
 
 TEST_P(AmgGeneral, KCycleIsTwoKrylovStepsALevel) {
