@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include <tcsolve/core/cuda/captures.hpp>
@@ -53,6 +55,9 @@ NcclLink::NcclLink(Device& on, Communicator& all) : RankLink(all, DeviceTranspor
     if (!nccl_.problem.empty()) throw Unsupported(nccl_.problem);
     if (all.rank() == 0) check_nccl(nccl_.get_unique_id(&id), "ncclGetUniqueId");
     make_room(on);
+    cudaStream_t aside = nullptr;
+    check(cudaStreamCreateWithFlags(&aside, cudaStreamNonBlocking));
+    aside_.reset(aside);
   });
   require_own_devices(exchange(all, card_of(on)));  // which NCCL would find out on these alone
   static_assert(sizeof id % sizeof(double) == 0);
@@ -73,9 +78,9 @@ NcclLink::NcclLink(Device& on, Communicator& all) : RankLink(all, DeviceTranspor
 }
 
 NcclLink::~NcclLink() {
-  if (comm_ == nullptr) return;
   Current const current(on_);
   BesideCaptures const beside;
+  if (comm_ == nullptr) return;
   // Destroying waits for the other ranks' calls, which do not come any more where one has failed.
   (ranks.broken() ? nccl_.abort : nccl_.destroy)(comm_);
   cudaGetLastError();
@@ -108,13 +113,20 @@ void NcclLink::begin_exchange(std::span<Communicator::Outgoing const> out,
   check_nccl(nccl_.group_end(), "ncclGroupEnd");
 }
 
-/// NCCL's kernels wait without an end; an abort ends them.
+/// NCCL's kernels wait without an end; an abort ends them. It then waits for all graphs that have
+/// its kernels in them to be destroyed, which this thread does, but not before it goes on. A loop
+/// that is a graph has nobody but its sums to end it: they are lost, as often as it is looked,
+/// since what was on its way may still come.
 void NcclLink::look(double waited) noexcept {
-  if (given_up_ || comm_ == nullptr) return;
-  if (!ranks.broken() && waited < ranks.patience()) return;
-  given_up_ = true;
-  nccl_.abort(comm_);
-  comm_ = nullptr;
+  if (!given_up_) {
+    if (comm_ == nullptr || (!ranks.broken() && waited < ranks.patience())) return;
+    given_up_ = true;
+    try {
+      std::thread([abort = nccl_.abort, comm = comm_] { abort(comm); }).detach();
+    } catch (std::system_error const&) { nccl_.abort(comm_); }
+    comm_ = nullptr;
+  }
+  lose_sums(aside_.get());
 }
 
 void NcclLink::require() {

@@ -9,6 +9,7 @@
 /// Source: NCCL 2's C interface (nccl.h), of which the functions below are declared here.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include <tcsolve/core/cuda/rank_link.hpp>
@@ -55,6 +56,10 @@ class NcclLink final : public RankLink {
   Device& on_;
   NcclLibrary nccl_;
   NcclLibrary::Comm comm_ = nullptr;
+  struct DestroyStream {
+    void operator()(cudaStream_t s) const { cudaStreamDestroy(s); }
+  };
+  std::unique_ptr<CUstream_st, DestroyStream> aside_;
   bool given_up_ = false;
 };
 

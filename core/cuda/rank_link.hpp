@@ -56,6 +56,9 @@ class RankLink {
  protected:
   /// Memory for apart().
   void make_room(Device&);
+  /// All sums in apart() that others have sent become NaN, in the order of `aside`, which waits for
+  /// no other stream.
+  void lose_sums(cudaStream_t aside) noexcept;
 
  private:
   Array<double> mine_, all_;

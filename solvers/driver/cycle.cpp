@@ -70,17 +70,26 @@ bool KrylovSolver<T>::look(Problem const& problem, ColumnJudge& column, LoopStat
   if (std::isnan(seen.best_norm)) seen.best_norm = column.x_norm();
   method_->complete(*ctx_);
   Trial const trial = try_correction(problem, column, system_.x, state.iteration, Summed::plain);
+  auto const is_verified = [&] { return seen.kept_step == state.kept_step; };
   if (state.iteration > 0) seen.found.emplace_back(state.iteration, trial.residual);
   if (trial.finite() && trial.residual < seen.best) {
     if (trial.residual < progress * seen.best) seen.step = state.iteration;
     seen.best = trial.residual;
     seen.best_norm = trial.x_norm;
-    double const promised = std::sqrt(state.kept2 / limits.norm2) * limits.residual;
+    double const promised =
+        is_verified() ? seen.kept : std::sqrt(state.kept2 / limits.norm2) * limits.residual;
     if (trial.residual < promised) {
-      double const fall = trial.residual / limits.residual;
-      Keep::note(state, fall * fall * limits.norm2, state.iteration);
+      seen.kept = trial.residual;
+      seen.kept_step = state.kept_step = state.iteration;
       copy<T, T>(*ctx_, system_.x, system_.best);
     }
+  }
+  // A norm that has run ahead of the residual is believed of later iterates as far: one of them
+  // takes the place of an iterate that was looked at where it is better by as much more.
+  if (is_verified()) {
+    double const ahead = trial.finite() ? std::max(1.0, trial.residual / believed) : unknown;
+    double const fall = seen.kept / ahead / limits.residual;
+    state.kept2 = std::max(std::numeric_limits<double>::min(), fall * fall * limits.norm2);
   }
   auto end = [&](Stop reason, Cause cause) {
     state.stop = static_cast<std::int32_t>(reason);
@@ -330,7 +339,9 @@ auto KrylovSolver<T>::run_cycle(Problem const& problem, ColumnJudge& column, Wat
     if (static_cast<std::size_t>(step) < norms2.size()) (&record)[1].mark = Mark::update;
   }
   if (!norms2.empty()) out.claimed = report.recurrence_residual = report.history.back().norm;
-  if (keeps && out.state.kept2 < norm2 && out.state.kept2 > 0)
+  if (seen.kept_step == out.state.kept_step)
+    out.kept = seen.kept;
+  else if (keeps && out.state.kept2 < norm2 && out.state.kept2 > 0)
     out.kept = in_units_of_b(out.state.kept2, norm2);
   out.kept_steps = out.state.kept_step;
   out.from = renewals.from;

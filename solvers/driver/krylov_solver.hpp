@@ -151,6 +151,8 @@ class KrylovSolver : public Solver {
     double next;             ///< step of the next look ...
     double apart;            ///< ... and how many after the last one that is
     std::vector<std::pair<Index, double>> found;  ///< true residuals, and the steps before them
+    double kept = 0;              ///< true residual of the iterate that was kept by a look ...
+    std::int32_t kept_step = -1;  ///< ... and the step before it
   };
   /// A trial that is submitted where a piece of the loop has stopped, and not known yet.
   struct Pending {
