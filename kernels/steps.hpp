@@ -6,6 +6,9 @@
 ///     steps.each(n, f)         f(i) for 0 <= i < n, in any order
 ///     steps.each_warp(n, f)    f(warp, i): 32 lanes in step with each other (kernels/convert.hpp)
 ///     steps.scan(in, out, n)   out_i = in_0 + ... + in_{i-1}, Index
+///     steps.pick<lanes>(from, to, f, clear)
+///                              f of each number v of a list, by so many lanes each (one on the
+///                              host); those for which f.end is true go to `to`, in any order
 ///     steps.value(p)           *p as the steps before have left it: the same to all
 ///
 ///     struct Body {
@@ -30,11 +33,32 @@
 /// that: for steps of a few thousand elements, and inside a captured graph, since nothing waits.
 /// What value() has read the next step may then write: all threads of the block have it.
 ///
+/// pick() knows how long its list is on the device alone, so that steps over shrinking lists are
+/// launched one behind the other and nobody looks. Its f is
+///
+///     part(v, lane, lanes)        unsigned: what this lane finds out, 0 where nothing
+///     end(v, most, lane, lanes)   by every lane, with the largest of their parts
+///
+/// The list that it appends to must be empty, and f must not care for the order of one. Counts are
+/// emptied by steps that do not use them: *clear = 0, unless it is null.
+///
 /// Arguments of a step must be the same in every thread: they come from the body's members and from
 /// value().
 #pragma once
 
 #include <tcsolve/kernels/convert.hpp>
+
+namespace tcsolve {
+
+/// Numbers in memory: *count of them, at most `most`; without memory 0, ..., most - 1; without a
+/// count `most`. As what pick() appends to, none of both: nothing is kept.
+struct StepList {
+  Index* items = nullptr;
+  Index* count = nullptr;
+  Index most = 0;
+};
+
+}  // namespace tcsolve
 
 #if defined(__CUDACC__)
 /// A body is compiled for both sides, and each instance calls what one side has.

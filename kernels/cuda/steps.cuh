@@ -29,8 +29,51 @@ struct StepMemory {
 struct StepShared {
   Index warp_sums[step_threads / 32];
   Index carry;
+  Index appended[step_threads / 32 + 1];
   std::uint32_t value[32];
 };
+
+/// f of v, which groups of `lanes` lanes of a warp have, or -1: whether it is kept; true in one
+/// lane of each. All lanes of the warp call it.
+template <int lanes, class F>
+__device__ bool picks(F const& f, Index v) {
+  int const lane = static_cast<int>(threadIdx.x % lanes);
+  auto most = v >= 0 ? f.part(v, lane, lanes) : decltype(f.part(v, lane, lanes)){};
+#pragma unroll
+  for (int d = 1; d < lanes; d *= 2) {
+    auto const other = __shfl_xor_sync(0xffffffffu, most, d);
+    most = other > most ? other : most;
+  }
+  return v >= 0 && f.end(v, most, lane, lanes) && lane == 0;
+}
+/// The v of the block's threads that are kept go to the end of the list, which moves once for all
+/// of them.
+template <int threads>
+__device__ void append(bool keep, Index v, StepList const& to, Index (&shared)[threads / 32 + 1]) {
+  if (__syncthreads_or(keep) == 0) return;
+  unsigned int const kept = __ballot_sync(0xffffffffu, keep);
+  unsigned int const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  if (lane == 0) shared[warp] = __popc(kept);
+  __syncthreads();
+  if (warp == 0) {
+    Index const here = lane < threads / 32 ? shared[lane] : 0;
+    Index upto = here;
+#pragma unroll
+    for (int d = 1; d < threads / 32; d *= 2) {
+      Index const other = __shfl_up_sync(0xffffffffu, upto, d);
+      if (lane >= d) upto += other;
+    }
+    if (lane < threads / 32) shared[lane] = upto - here;
+    if (lane == threads / 32 - 1) shared[threads / 32] = atomicAdd(to.count, upto);
+  }
+  __syncthreads();
+  if (keep) to.items[shared[threads / 32] + shared[warp] + __popc(kept & ((1u << lane) - 1))] = v;
+  __syncthreads();  // before they take what the next ones append
+}
+__device__ inline Index item_of(StepList const& from, std::int64_t i, std::int64_t n) {
+  if (i >= n) return -1;
+  return from.items != nullptr ? from.items[i] : static_cast<Index>(i);
+}
 
 /// As a thread of the cooperative kernel sees it, or of a kernel of one block.
 template <bool of_grid>
@@ -54,6 +97,23 @@ class KernelSteps {
     for (std::int64_t i = std::int64_t{threadIdx.x / 32} * gridDim.x + blockIdx.x; i < n;
          i += warps)
       f(Warp{}, i);
+    meet();
+  }
+  /// As each_warp() does, in as many turns as the block with most has.
+  template <int lanes, class F>
+  __device__ void pick(StepList const& from, StepList const& to, F const& f,
+                       Index* clear = nullptr) const {
+    std::int64_t const n = from.count != nullptr ? value(from.count) : from.most;
+    std::int64_t const turn = std::int64_t{gridDim.x} * (step_threads / lanes);
+    std::int64_t const mine =
+        (std::int64_t{threadIdx.x / 32} * gridDim.x + blockIdx.x) * (32 / lanes) +
+        threadIdx.x % 32 / lanes;
+    for (std::int64_t first = 0; first < n; first += turn) {
+      Index const v = item_of(from, first + mine, n);
+      bool const keep = picks<lanes>(f, v);
+      if (to.items != nullptr) append<step_threads>(keep, v, to, shared_.appended);
+    }
+    if (clear != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *clear = 0;
     meet();
   }
   /// As many blocks as have 4096 elements each; one alone needs no sums of the others.
@@ -162,10 +222,38 @@ __global__ void __launch_bounds__(step_threads, 1)
   body(KernelSteps<false>(StepMemory{nullptr}, shared));
 }
 
+constexpr int pick_threads = 256;
+template <int lanes, class F>
+__global__ void __launch_bounds__(pick_threads)
+    pick_kernel(StepList from, StepList to, Index* clear, F f) {
+  __shared__ Index appended[pick_threads / 32 + 1];
+  std::int64_t const n = from.count != nullptr ? *from.count : from.most;
+  constexpr int each = pick_threads / lanes;
+  for (std::int64_t first = std::int64_t{blockIdx.x} * each; first < n;
+       first += std::int64_t{gridDim.x} * each) {
+    Index const v = item_of(from, first + threadIdx.x / lanes, n);
+    bool const keep = picks<lanes>(f, v);
+    if (to.items != nullptr) append<pick_threads>(keep, v, to, appended);
+  }
+  if (clear != nullptr && blockIdx.x == 0 && threadIdx.x == 0) *clear = 0;
+}
+
 /// As the host sees it that launches a kernel for each.
 class LaunchedSteps {
  public:
-  explicit LaunchedSteps(Converter& on) : on_(on) {}
+  explicit LaunchedSteps(SteppingConverter& on) : on_(on) {}
+  /// As many blocks as run at once, each of which takes its share.
+  template <int lanes, class F>
+  void pick(StepList const& from, StepList const& to, F const& f, Index* clear = nullptr) const {
+    constexpr int each = pick_threads / lanes, of_multiprocessor = 2048 / pick_threads;
+    auto const blocks =
+        std::min<std::int64_t>((std::int64_t{from.most} + each - 1) / each,
+                               on_.device.properties.multiProcessorCount * of_multiprocessor);
+    if (blocks == 0) return;
+    pick_kernel<lanes><<<static_cast<unsigned int>(blocks), pick_threads, 0, on_.device.stream>>>(
+        from, to, clear, f);
+    check(cudaGetLastError());
+  }
   template <class F>
   void each(std::int64_t n, F const& f) const {
     on_.each(n, f);
@@ -185,7 +273,7 @@ class LaunchedSteps {
   }
 
  private:
-  Converter& on_;
+  SteppingConverter& on_;
 };
 
 /// Whether the body ran as one kernel.

@@ -19,6 +19,23 @@ class Steps {
     on_.each_warp(n, f);
   }
   void scan(Index const* in, Index* out, std::int64_t n) const { on_.scan(in, out, n, Plus{}); }
+  /// Stretches of a list, each of which appends what it keeps at once.
+  template <int lanes, class F>
+  void pick(StepList const& from, StepList const& to, F const& f, Index* clear = nullptr) const {
+    constexpr std::int64_t stretch = 1024;
+    std::int64_t const n = from.count != nullptr ? *from.count : from.most;
+    parallel((n + stretch - 1) / stretch, 8, [&](std::int64_t s) {
+      std::array<Index, stretch> kept;
+      Index many = 0;
+      for (std::int64_t i = s * stretch, end = std::min(n, i + stretch); i < end; ++i) {
+        Index const v = from.items != nullptr ? from.items[i] : static_cast<Index>(i);
+        if (f.end(v, f.part(v, 0, 1), 0, 1)) kept[static_cast<std::size_t>(many++)] = v;
+      }
+      if (many == 0 || to.items == nullptr) return;
+      std::copy_n(kept.begin(), many, to.items + atomic_add(to.count, many));
+    });
+    if (clear != nullptr) *clear = 0;
+  }
   template <class T>
   T value(T const* p) const {
     return *p;

@@ -14,7 +14,8 @@
 /// about their size. A node without a strong neighbour is in none: it needs no coarse grid. The
 /// same aggregates on every run and backend.
 ///
-/// Cost: two independent sets (sparse/independent_set.hpp) and three passes over the graph.
+/// Cost: two independent sets (sparse/independent_set.hpp), the second of what the first phase has
+/// left, and passes over the nodes; one word to the host.
 #pragma once
 
 #include <tcsolve/core/context.hpp>
@@ -31,23 +32,13 @@ struct Aggregates {
 /// that are in an aggregate, whatever it has more.
 Aggregates aggregates(Context&, sparse::OwnedPattern const& strong);
 
-/// What the first phase leaves.
-struct LeftNodes {
-  Aggregates aggregates;     ///< of the first phase
-  Array<std::uint8_t> keep;  ///< (entries of the graph) 1 between nodes that are left
-};
-
 }  // namespace tcsolve
 
 namespace tcsolve {
 namespace host {
-LeftNodes aggregate_around(Host&, Arena&, PatternView const& strong, Index const* roots);
-Aggregates aggregate_left(Host&, Arena&, PatternView const& strong, PatternView const& left,
-                          Index const* roots, LeftNodes);
+Aggregates aggregates(Host&, Arena&, CancelFlag const&, PatternView const& strong);
 }  // namespace host
 namespace cuda {
-LeftNodes aggregate_around(Device&, Arena&, PatternView const& strong, Index const* roots);
-Aggregates aggregate_left(Device&, Arena&, PatternView const& strong, PatternView const& left,
-                          Index const* roots, LeftNodes);
+Aggregates aggregates(Device&, Arena&, CancelFlag const&, PatternView const& strong);
 }  // namespace cuda
 }  // namespace tcsolve

@@ -6,7 +6,6 @@
 #include <tcsolve/kernels/convert.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 #include <tcsolve/precond/amg/classical.hpp>
-#include <tcsolve/sparse/independent_set.hpp>
 #include <tcsolve/sparse/pattern_build.hpp>
 
 namespace tcsolve {
@@ -38,6 +37,14 @@ void mark_classical(On& on, CsrView<double> const& a, ClassicalRows const& rule,
   on.each_row(a.rows, a, MarkClassical{rule, keep});
 }
 
+/// 20 bits (Steele, Lea and Flood 2014, Fast splittable pseudorandom number generators).
+TCSOLVE_HD std::int64_t hash_of_row(std::int64_t i) {
+  std::uint64_t z = (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15ull;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return static_cast<std::int64_t>((z ^ (z >> 31)) >> 44);
+}
+
 /// A word a row: 0 for F, is_coarse for C, and while it waits its priority: how many rows are
 /// strong on it, a hash, its number.
 struct CoarseWord {
@@ -45,8 +52,7 @@ struct CoarseWord {
   static constexpr std::int64_t most_dependents = 1023;
   TCSOLVE_HD static std::int64_t of(std::int64_t i, Offset dependents) {
     std::int64_t const count = dependents < most_dependents ? dependents : most_dependents;
-    std::int64_t const hash = sparse::independent_priority(static_cast<Index>(i)) >> 41;  // 20 bits
-    return count << 51 | hash << 31 | i;
+    return count << 51 | hash_of_row(i) << 31 | i;
   }
   TCSOLVE_HD static bool waits(std::int64_t word) { return word > 0 && word < is_coarse; }
 };

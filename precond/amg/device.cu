@@ -2,6 +2,7 @@
 /// Smoothed aggregation on the device: graphs, aggregates, prolongations, and fused operations.
 #include <tcsolve/kernels/cuda/convert.cuh>
 #include <tcsolve/kernels/cuda/execute.cuh>
+#include <tcsolve/kernels/cuda/steps.cuh>
 #include <tcsolve/precond/amg/aggregates_build.hpp>
 #include <tcsolve/precond/amg/joined_pattern_build.hpp>
 #include <tcsolve/precond/amg/ops.hpp>
@@ -31,15 +32,10 @@ bool same_couplings(Device& device, Arena& arena, CsrView<double> const& a, Inde
   Converter on(device, arena);
   return tcsolve::same_couplings(on, a, block, theta, scale, blocks, keep);
 }
-LeftNodes aggregate_around(Device& device, Arena& arena, PatternView const& strong,
-                           Index const* roots) {
-  Converter on(device, arena);
-  return tcsolve::aggregate_around(on, strong, roots);
-}
-Aggregates aggregate_left(Device& device, Arena& arena, PatternView const& strong,
-                          PatternView const& left, Index const* roots, LeftNodes first) {
-  Converter on(device, arena);
-  return tcsolve::aggregate_left(on, strong, left, roots, std::move(first));
+Aggregates aggregates(Device& device, Arena& arena, CancelFlag const& cancel,
+                      PatternView const& strong) {
+  SteppingConverter on(device, arena);
+  return tcsolve::aggregates(on, cancel, strong);
 }
 TentativePattern tentative_pattern(Device& device, Arena& arena, Aggregates const& aggregates,
                                    Index block, Index vectors) {

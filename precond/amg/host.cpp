@@ -2,6 +2,7 @@
 /// Smoothed aggregation on the host: graphs, aggregates, prolongations, and fused operations.
 #include <tcsolve/kernels/host/convert.hpp>
 #include <tcsolve/kernels/host/execute.hpp>
+#include <tcsolve/kernels/host/steps.hpp>
 #include <tcsolve/precond/amg/aggregates_build.hpp>
 #include <tcsolve/precond/amg/joined_pattern_build.hpp>
 #include <tcsolve/precond/amg/ops.hpp>
@@ -30,14 +31,9 @@ bool same_couplings(Host&, Arena& arena, CsrView<double> const& a, Index block, 
   Converter on(arena);
   return tcsolve::same_couplings(on, a, block, theta, scale, blocks, keep);
 }
-LeftNodes aggregate_around(Host&, Arena& arena, PatternView const& strong, Index const* roots) {
+Aggregates aggregates(Host&, Arena& arena, CancelFlag const& cancel, PatternView const& strong) {
   Converter on(arena);
-  return tcsolve::aggregate_around(on, strong, roots);
-}
-Aggregates aggregate_left(Host&, Arena& arena, PatternView const& strong, PatternView const& left,
-                          Index const* roots, LeftNodes first) {
-  Converter on(arena);
-  return tcsolve::aggregate_left(on, strong, left, roots, std::move(first));
+  return tcsolve::aggregates(on, cancel, strong);
 }
 TentativePattern tentative_pattern(Host&, Arena& arena, Aggregates const& aggregates, Index block,
                                    Index vectors) {

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "tests/support/amg_fixture.hpp"
@@ -101,28 +100,40 @@ TEST_P(Amg, StrengthGraphIsThatOfBlockNorms) {
       }
 }
 
-/// Members by descending priority, one by one: no two within distance 2.
-std::vector<bool> independent(std::vector<std::set<Index>> const& of) {
-  std::vector<Index> order(of.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, std::greater{}, sparse::independent_priority);
-  std::vector<bool> out(of.size()), member(of.size());
-  for (Index const i : order) {
-    if (out[i]) continue;
-    member[i] = true;
-    for (Index const j : of[i]) {
-      out[j] = true;
-      for (Index const k : of[j]) out[k] = out[k] || k != i;
+using Neighbours = std::vector<std::vector<Index>>;
+
+/// Members round by round: the largest words within distance 2 of those that wait.
+std::vector<bool> independent(Neighbours const& of) {
+  std::size_t const n = of.size();
+  auto const largest_around = [&](std::vector<std::uint32_t> word) {
+    for (int step = 0; step < 2; ++step) {
+      std::vector<std::uint32_t> const before = word;
+      for (std::size_t i = 0; i < n; ++i)
+        for (Index const j : of[i]) word[i] = std::max(word[i], before[j]);
     }
+    return word;
+  };
+  std::vector<bool> member(n);
+  std::vector<std::uint32_t> word(n, 1);
+  for (int round = 0; std::ranges::count(word, 0u) < std::ssize(of); ++round) {
+    for (std::size_t i = 0; i < n; ++i)
+      if (word[i] != 0) word[i] = sparse::independent_word(static_cast<Index>(i), round);
+    std::vector<std::uint32_t> const most = largest_around(word);
+    std::vector<std::uint32_t> joined(n);
+    for (std::size_t i = 0; i < n; ++i)
+      if (word[i] != 0 && word[i] == most[i]) joined[i] = 1, member[i] = true;
+    std::vector<std::uint32_t> const out = largest_around(joined);
+    for (std::size_t i = 0; i < n; ++i)
+      if (out[i] != 0) word[i] = 0;
   }
   return member;
 }
 
-std::vector<Index> aggregates_one_by_one(std::vector<std::set<Index>> const& of) {
+std::vector<Index> aggregates_one_by_one(Neighbours const& of) {
   auto const n = static_cast<Index>(of.size());
   std::vector<Index> aggregate(n, -1);
   Index count = 0;
-  auto const phase = [&](std::vector<std::set<Index>> const& graph, std::size_t least) {
+  auto const phase = [&](Neighbours const& graph, std::size_t least) {
     std::vector<bool> const member = independent(graph);
     for (Index i = 0; i < n; ++i) {
       if (!member[i] || graph[i].size() < least) continue;
@@ -132,10 +143,10 @@ std::vector<Index> aggregates_one_by_one(std::vector<std::set<Index>> const& of)
     }
   };
   phase(of, 1);
-  std::vector<std::set<Index>> left(n);
+  Neighbours left(n);
   for (Index i = 0; i < n; ++i)
     for (Index const j : of[i])
-      if (aggregate[i] < 0 && aggregate[j] < 0) left[i].insert(j);
+      if (aggregate[i] < 0 && aggregate[j] < 0) left[i].push_back(j);
   phase(left, 2);
   std::vector<Index> const before = aggregate;
   for (Index i = 0; i < n; ++i) {
@@ -158,11 +169,35 @@ TEST_P(Amg, AggregatesAreThoseOfGoingThroughTheNodes) {
       System const s = system(a);
       StrengthGraph const graph = strength_graph(ctx(), s.matrix, block, theta);
       Aggregates const found = aggregates(ctx(), graph.strong);
-      std::vector<Index> const wanted = aggregates_one_by_one(strong_neighbours(a, block, theta));
+      Neighbours of;
+      for (auto const& around : strong_neighbours(a, block, theta))
+        of.emplace_back(around.begin(), around.end());
+      std::vector<Index> const wanted = aggregates_one_by_one(of);
       EXPECT_EQ(to_host(ctx(), found.of), wanted);
       EXPECT_EQ(found.count, *std::ranges::max_element(wanted) + 1);
       EXPECT_GT(found.count, theta == 0 ? 0 : -1);
     }
+}
+
+/// More than one kernel takes from the start, in short rows and in long ones; none, and one.
+TEST_P(Amg, AggregatesOfManyNodesAndOfFew) {
+  std::vector<Named> const list{{"path", free_path(300000)},
+                                {"27-point", generate(Poisson27Params{.n = 65})},
+                                {"one", free_path(1)},
+                                {"none", Csr<double>{}}};
+  for (auto const& [name, a] : list) {
+    SCOPED_TRACE(name);
+    CsrStorage<double> const there(ctx(), a.view());
+    StrengthGraph const graph = strength_graph(ctx(), there.view(), 1, 0);
+    Aggregates const found = aggregates(ctx(), graph.strong);
+    Neighbours of(static_cast<std::size_t>(a.rows));
+    for (Index i = 0; i < a.rows; ++i)
+      for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+        if (a.columns[k] != i && a.values[k] != 0) of[i].push_back(a.columns[k]);
+    std::vector<Index> const wanted = aggregates_one_by_one(of);
+    EXPECT_EQ(to_host(ctx(), found.of), wanted);
+    EXPECT_EQ(found.count, wanted.empty() ? 0 : std::ranges::max(wanted) + 1);
+  }
 }
 
 /// Three unknowns a node in space, with rotations.
