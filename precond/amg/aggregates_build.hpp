@@ -27,9 +27,9 @@ struct IsRoot {
   }
 };
 
-/// RootNumbers of the roots' aggregates, from *first on, for those that they own.
+/// The roots' numbers, for those that they own; before: how many roots stand before each.
 struct RootNumbers {
-  Index const *owner, *before;  ///< (nodes + 1) before: roots before
+  Index const *owner, *before;  ///< (nodes), (nodes + 1)
   TCSOLVE_HD Index of(std::int64_t i) const {
     Index const o = owner[i];
     return o >= 0 && before[o + 1] > before[o] ? before[o] : -1;
