@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
+#include <tcsolve/formats/csr/long_rows.hpp>
 #include <tcsolve/formats/csr/ops.hpp>
 #include <tcsolve/kernels/matrix_ops.hpp>
 #include <tcsolve/kernels/norm_inf.hpp>
@@ -50,17 +50,9 @@ CsrOperator<T, S>::Side::Side(Context& ctx, CsrStorage<S> a) : matrix(std::move(
     submit(ctx, LongestRow<S>{view.rows, view, longest});
   });  // stopped or not
   if (!(read(ctx, longest) > double(most))) return;
-  std::vector<Offset> const offsets = offsets_to_host(ctx, view);
-  std::vector<Index> long_row, first{0};
-  for (Index i = 0; i < view.rows; ++i) {
-    Offset const length = offsets[i + 1] - offsets[i];
-    if (length <= most) continue;
-    long_row.push_back(i);
-    first.push_back(narrow(first.back() + (length + most - 1) / most, "parts of long rows"));
-  }
-  row = to_space(ctx, long_row.data(), long_row.size());
-  start = to_space(ctx, first.data(), first.size());
-  sums = Array<T>(ctx.space(), static_cast<std::size_t>(first.back()));
+  CsrLongRows found = ctx.visit([&](auto& on) { return long_rows(on, ctx.arena(), view, most); });
+  row = std::move(found.row), start = std::move(found.start);
+  sums = Array<T>(ctx.space(), static_cast<std::size_t>(found.parts));
 }
 
 template <class T, class S>
