@@ -83,13 +83,15 @@ struct CountRows {
   }
 };
 
-/// A merge of the eight rows of block row I by the tile of their next entry.
+/// A merge of the eight rows of block row I by the tile of their next entry: of the tiles from
+/// those of a part of the longest row on, up to those of its next part.
 struct CountTiles {
   TileCounts* counts;  // (copies)
+  int parts = 1;
 
   template <class S>
-  TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t I) const {
-    Offset at[8], end[8];
+  TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t I, int part = 0) const {
+    Offset at[8], end[8], longest = 0, of_longest = 0;
     std::uint32_t next[8];
 #if defined(__CUDA_ARCH__)
 #pragma unroll
@@ -99,6 +101,19 @@ struct CountTiles {
       at[r] = i < a.rows ? a.offsets[i] : 0;
       end[r] = i < a.rows ? a.offsets[i + 1] : 0;
       if (end[r] - at[r] > long_row) end[r] = at[r];
+      if (end[r] - at[r] > longest) longest = end[r] - at[r], of_longest = at[r];
+    }
+    auto const first_of = [&](int part) {
+      return part == 0 ? 0 : tile(a.columns[of_longest + part * longest / parts]);
+    };
+    bool const some = longest > 0;
+    std::uint32_t const first = some ? first_of(part) : 0;
+    std::uint32_t const past = some && part + 1 < parts ? first_of(part + 1) : none;
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int r = 0; r < 8; ++r) {
+      if (first > 0) at[r] = first_from(a.columns, at[r], end[r], first);
       next[r] = at[r] < end[r] ? tile(a.columns[at[r]]) : none;
     }
     TileCounts seen;
@@ -108,7 +123,7 @@ struct CountTiles {
 #pragma unroll
 #endif
       for (int r = 0; r < 8; ++r) least = next[r] < least ? next[r] : least;
-      if (least == none) break;
+      if (least >= past) break;
       Offset entries = 0;
 #if defined(__CUDA_ARCH__)
 #pragma unroll
@@ -124,7 +139,7 @@ struct CountTiles {
       ++seen.blocks;
       seen.block_entries += entries;
     }
-    TileCounts* const to = counts + I % copies;
+    TileCounts* const to = counts + (I * parts + part) % copies;
     add(&to->tiles, seen.tiles);
     add(&to->blocks, seen.blocks), add(&to->block_entries, seen.block_entries);
   }
@@ -132,6 +147,26 @@ struct CountTiles {
  private:
   TCSOLVE_HD static std::uint32_t tile(Index column) {
     return static_cast<std::uint32_t>(column) / 8;
+  }
+  /// The first place in [low, high) whose column lies in this tile or beyond it.
+  TCSOLVE_HD static Offset first_from(Index const* columns, Offset low, Offset high,
+                                      std::uint32_t first) {
+    while (low < high) {
+      Offset const middle = low + (high - low) / 2;
+      if (tile(columns[middle]) < first)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+};
+/// The same of each part.
+struct CountTilesOfParts {
+  CsrView<void> a;
+  CountTiles count;
+  TCSOLVE_HD void operator()(std::int64_t t) const {
+    count(a, t / count.parts, static_cast<int>(t % count.parts));
   }
 };
 
@@ -149,7 +184,8 @@ struct Mirror {
     for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
       Index const j = a.columns[k];
       more += (j > i) - (j < i);
-      if (j > i && !matches(a, j, static_cast<Index>(i), a.values[k])) return put(differs, 1);
+      if (j > i && !matches(a, j, static_cast<Index>(i), end - 1 - k, a.values[k]))
+        return put(differs, 1);
     }
     add(excess + i % copies, more);
   }
@@ -158,10 +194,14 @@ struct Mirror {
   void const* values;
 
  private:
+  /// Of a row of a stencil the entry with so many behind it has its mirror with so many before it.
   template <class S>
-  TCSOLVE_HD bool matches(CsrView<S> const& a, Index row, Index column, S value) const {
+  TCSOLVE_HD bool matches(CsrView<S> const& a, Index row, Index column, Offset behind,
+                          S value) const {
     auto const* const all = static_cast<Index const*>(columns);
     Offset low = a.offsets[row], high = a.offsets[row + 1];
+    Offset const guess = low + behind;
+    if (guess < high && all[guess] == column) low = guess, high = guess + 1;
     while (high - low > 1) {
       Offset const middle = low + (high - low) / 2;
       (all[middle] <= column ? low : high) = middle;
@@ -203,7 +243,16 @@ template <class On>
 TileCounts count_tiles(On& on, PatternView const& a) {
   auto* const counts = cleared<TileCounts>(on);
   CsrView<void> const pattern{a.rows, a.cols, a.entries, a.offsets, a.columns, nullptr, on.space()};
-  on.each_rows_of_columns((std::int64_t{a.rows} + 7) / 8, 8, pattern, CountTiles{counts});
+  std::int64_t const block_rows = (std::int64_t{a.rows} + 7) / 8;
+  // Block rows of many entries are few, and do not fit near a lane each.
+  constexpr Offset many = 768, part = 64;
+  Offset const mean = block_rows > 0 ? a.entries / block_rows : 0;
+  if (mean < many) {
+    on.each_rows_of_columns(block_rows, 8, pattern, CountTiles{counts});
+  } else {
+    int const parts = static_cast<int>(std::min(mean / part, Offset{32}));
+    on.each(block_rows * parts, CountTilesOfParts{pattern, {counts, parts}});
+  }
   TileCounts all;
   for (TileCounts const& c : counted(on, counts))
     all.tiles += c.tiles, all.blocks += c.blocks, all.block_entries += c.block_entries;
