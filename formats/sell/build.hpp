@@ -70,14 +70,30 @@ struct Fill {
   S* values;
   TCSOLVE_HD void operator()(CsrView<S> const& a, std::int64_t i) const {
     SellSlice const slice = slices[i / C];
+    constexpr int ahead = 4;  // or each would wait for the one before to be stored
     Offset const first = a.offsets[i], length = a.offsets[i + 1] - first;
-    for (Offset j = 0, at = i % C; j < slice.width; ++j, at += C) {
-      Index const column = j < length ? a.columns[first + j] : slice.base;
-      values[slice.values + at] = j < length ? a.values[first + j] : S(0.0f);
-      if (slice.wide)
-        columns[slice.indices + at] = column;
-      else
-        deltas[slice.indices + at] = static_cast<std::uint16_t>(column - slice.base);
+    for (Offset j = 0, at = i % C; j < slice.width; j += ahead) {
+      Index column[ahead];
+      S value[ahead];
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+      for (int e = 0; e < ahead; ++e) {
+        bool const some = j + e < length;
+        column[e] = some ? a.columns[first + j + e] : slice.base;
+        value[e] = some ? a.values[first + j + e] : S(0.0f);
+      }
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+      for (int e = 0; e < ahead; ++e, at += C) {
+        if (j + e >= slice.width) break;
+        values[slice.values + at] = value[e];
+        if (slice.wide)
+          columns[slice.indices + at] = column[e];
+        else
+          deltas[slice.indices + at] = static_cast<std::uint16_t>(column[e] - slice.base);
+      }
     }
   }
 };
