@@ -87,6 +87,28 @@ Plan plan_for(Survey const& seen, PlanRequest const& request, CostTable const& t
   return plan;
 }
 
+/// Whether no format can be better than the plan's first one, whatever is not known: the first at
+/// its worst, the others at their best. Tiles are as many for all of them. Totals of formats that
+/// do not store them are linear in their number, where no step is one kernel: its two ends suffice.
+bool is_sure(Plan const& plan, PlanRequest const& request, CostTable const& table) {
+  Features const least = plan.seen.least(), most = plan.seen.most();
+  if (!candidate(plan.taken(), most, request, table).excluded.empty()) return false;
+  auto const total = [&](Format const& format, Features f, Offset tiles) {
+    Candidate const bound = candidate(format, f, request, table);
+    f.tiles = tiles;
+    Candidate const with = candidate(format, f, request, table);
+    bool const linear = with.bytes == bound.bytes && !request.persistent;
+    return linear ? with.total : bound.total;
+  };
+  for (Offset const tiles : {least.tiles, most.tiles}) {
+    double const first = total(plan.taken(), most, tiles);
+    for (Candidate const& c : plan.candidates)
+      if (c.excluded.empty() && c.format != &plan.taken() && total(*c.format, least, tiles) < first)
+        return false;
+  }
+  return true;
+}
+
 /// The cheapest feature that a format's cost depends on and that is not computed yet; null: none.
 Fact const* next_fact(Format const& format, Survey const& seen) {
   auto const unknown = [&](Fact const* fact) { return !seen.knows(*fact); };
@@ -120,6 +142,16 @@ Plan make_plan(Context& ctx, CsrView<double> const& a, Survey& seen, PlanRequest
     Candidate const& first = format ? plan.of(*format) : plan.candidates.front();
     Fact const* const next = next_fact(*first.format, seen);
     if (!first.at_least || next == nullptr) return plan;
+    seen.look(ctx, a, *next);
+  }
+}
+
+Plan make_choice(Context& ctx, CsrView<double> const& a, Survey& seen, PlanRequest const& request,
+                 CostTable const& table) {
+  for (;;) {
+    Plan plan = plan_for(seen, request, table);
+    Fact const* const next = next_fact(plan.taken(), seen);
+    if (next == nullptr || is_sure(plan, request, table)) return plan;
     seen.look(ctx, a, *next);
   }
 }

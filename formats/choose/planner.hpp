@@ -54,6 +54,10 @@ Plan make_plan(Features const&, PlanRequest const&, CostTable const&);
 Plan make_plan(Context&, CsrView<double> const& a, Survey&, PlanRequest const&, CostTable const&,
                Format const* format = nullptr);
 
+/// The format that make_plan() takes, from fewer looks: no more of the matrix is looked at than it
+/// takes until no other can be better, and totals may still be bounds.
+Plan make_choice(Context&, CsrView<double> const& a, Survey&, PlanRequest const&, CostTable const&);
+
 /// The decision as a table, one line a format, the one taken first.
 std::string text(Plan const&);
 

@@ -69,6 +69,7 @@ TYPED_TEST(FormatsSurvey, GivesThePlanOfAllFeatures) {
   for (auto const& [name, a] : matrices()) {
     CsrStorage<double> const there(this->ctx(), a.view());
     Features const f = features(this->ctx(), there.view());
+    Facts const facts = formats().facts();
     for (CostTable const& table : {CostTable::h200(), CostTable::host()})
       for (double const applies : {1.0, 500.0})
         for (Real const values : {Real::f64, Real::bf16})
@@ -91,6 +92,11 @@ TYPED_TEST(FormatsSurvey, GivesThePlanOfAllFeatures) {
                   EXPECT_LE(c.total, 1.0000001 * exact.total) << c.format->name;
                   if (!c.at_least) EXPECT_EQ(c.total, exact.total) << c.format->name;
                 }
+            Survey fewer = survey(this->ctx(), there.view());
+            Plan const choice = make_choice(this->ctx(), there.view(), fewer, request, table);
+            EXPECT_EQ(choice.taken().name, wanted.taken().name);
+            for (Fact const* fact : facts)
+              if (fewer.knows(*fact)) EXPECT_TRUE(seen.knows(*fact)) << fact->name;
           }
   }
 }
@@ -111,6 +117,14 @@ TYPED_TEST(FormatsSurvey, LooksNoFurtherThanItTakes) {
       EXPECT_FALSE(seen.knows("tiles"));
       if (grid.entries() >= 8 * Offset{grid.rows}) EXPECT_FALSE(seen.knows("dense"));
     }
+  // Which format it is is known before what the products with it take.
+  Csr<double> const grid = generate(Poisson7Params{.n = 48});
+  CsrStorage<double> const there(this->ctx(), grid.view());
+  Survey fewer = survey(this->ctx(), there.view());
+  PlanRequest const request{.values = Real::f16, .vectors = Real::f32, .persistent = false};
+  make_choice(this->ctx(), there.view(), fewer, request, CostTable::h200());
+  EXPECT_TRUE(fewer.knows("diagonals"));
+  EXPECT_FALSE(fewer.knows("symmetry"));
   Csr<double> const lost = generate(Poisson27Params{24, Coefficient::random, Renumber::random});
   Survey const seen = looked(lost, {.applies = 500, .persistent = false});
   EXPECT_TRUE(seen.knows("tiles"));
