@@ -34,9 +34,9 @@ bool dense_inverse(Device& device, Arena& arena, CsrView<double> const& a, doubl
   Converter on(device, arena);
   return tcsolve::dense_inverse(on, a, G);
 }
-void level_scale(Device& device, Arena& arena, CsrView<double> const& a, int h, double* s) {
+void level_scale(Device& device, Arena& arena, std::int64_t rows, int h, double* s) {
   Converter on(device, arena);
-  tcsolve::level_scale(on, a, h, s);
+  tcsolve::level_scale(on, rows, h, s);
 }
 template <class T>
 void scale_weights(Device& device, Arena& arena, double const* w, int h, double const* s,
@@ -49,13 +49,20 @@ template void scale_weights<double>(Device&, Arena&, double const*, int, double 
 template void scale_weights<float>(Device&, Arena&, double const*, int, double const*, std::int64_t,
                                    float*);
 template <class S>
+void scale_entries(Device& device, Arena& arena, CsrView<double> const& a, LevelScale const& scale,
+                   S* to) {
+  Converter on(device, arena);
+  tcsolve::scale_entries(on, a, scale, to);
+}
+template <class S>
 bool scale_entries(Device& device, Arena& arena, CsrView<double> const& a, LevelScale const& scale,
                    std::uint8_t const* keep, S* to) {
   Converter on(device, arena);
   return tcsolve::scale_entries(on, a, scale, keep, to);
 }
-#define TCSOLVE_INSTANTIATE(S)                                                               \
-  template bool scale_entries<S>(Device&, Arena&, CsrView<double> const&, LevelScale const&, \
+#define TCSOLVE_INSTANTIATE(S)                                                                    \
+  template void scale_entries<S>(Device&, Arena&, CsrView<double> const&, LevelScale const&, S*); \
+  template bool scale_entries<S>(Device&, Arena&, CsrView<double> const&, LevelScale const&,      \
                                  std::uint8_t const*, S*);
 TCSOLVE_LEVEL_REALS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE

@@ -33,9 +33,9 @@ bool dense_inverse(Host&, Arena& arena, CsrView<double> const& a, double* G) {
   Converter on(arena);
   return tcsolve::dense_inverse(on, a, G);
 }
-void level_scale(Host&, Arena& arena, CsrView<double> const& a, int h, double* s) {
+void level_scale(Host&, Arena& arena, std::int64_t rows, int h, double* s) {
   Converter on(arena);
-  tcsolve::level_scale(on, a, h, s);
+  tcsolve::level_scale(on, rows, h, s);
 }
 template <class T>
 void scale_weights(Host&, Arena& arena, double const* w, int h, double const* s, std::int64_t rows,
@@ -48,13 +48,19 @@ template void scale_weights<double>(Host&, Arena&, double const*, int, double co
 template void scale_weights<float>(Host&, Arena&, double const*, int, double const*, std::int64_t,
                                    float*);
 template <class S>
+void scale_entries(Host&, Arena& arena, CsrView<double> const& a, LevelScale const& scale, S* to) {
+  Converter on(arena);
+  tcsolve::scale_entries(on, a, scale, to);
+}
+template <class S>
 bool scale_entries(Host&, Arena& arena, CsrView<double> const& a, LevelScale const& scale,
                    std::uint8_t const* keep, S* to) {
   Converter on(arena);
   return tcsolve::scale_entries(on, a, scale, keep, to);
 }
-#define TCSOLVE_INSTANTIATE(S)                                                             \
-  template bool scale_entries<S>(Host&, Arena&, CsrView<double> const&, LevelScale const&, \
+#define TCSOLVE_INSTANTIATE(S)                                                                  \
+  template void scale_entries<S>(Host&, Arena&, CsrView<double> const&, LevelScale const&, S*); \
+  template bool scale_entries<S>(Host&, Arena&, CsrView<double> const&, LevelScale const&,      \
                                  std::uint8_t const*, S*);
 TCSOLVE_LEVEL_REALS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE

@@ -4,23 +4,18 @@
 #include <cmath>
 
 #include <tcsolve/kernels/reductions.hpp>
-#include <tcsolve/sparse/rows.hpp>
 
 namespace tcsolve {
 
-int largest_exponent(Context& ctx, CsrView<double> const& a) {
-  if (a.rows == 0) return 0;
-  Context::Entry const entry(ctx);
-  auto scope = ctx.arena().scope();
-  Out<double> const d = scope.vector<double>(a.rows);
-  sparse::diagonal<double>(ctx, a, d);
+int largest_exponent(Context& ctx, In<double> d) {
+  if (d.rows == 0) return 0;
   double const most = largest<double>(ctx, d);
   return std::isnormal(most) ? std::ilogb(most) : 0;
 }
 
-void level_scale(Context& ctx, CsrView<double> const& a, int h, double* s) {
+void level_scale(Context& ctx, int h, Out<double> s) {
   Context::Entry const entry(ctx);
-  ctx.visit([&](auto& on) { level_scale(on, ctx.arena(), a, h, s); });
+  ctx.visit([&](auto& on) { level_scale(on, ctx.arena(), s.rows, h, s.data); });
 }
 
 template <class T>
@@ -35,13 +30,19 @@ template void scale_weights<float>(Context&, double const*, int, double const*, 
                                    float*);
 
 template <class S>
+void scale_entries(Context& ctx, CsrView<double> const& a, LevelScale const& scale, S* to) {
+  Context::Entry const entry(ctx);
+  ctx.visit([&](auto& on) { scale_entries<S>(on, ctx.arena(), a, scale, to); });
+}
+template <class S>
 bool scale_entries(Context& ctx, CsrView<double> const& a, LevelScale const& scale,
                    std::uint8_t const* keep, S* to) {
   Context::Entry const entry(ctx);
   return ctx.visit([&](auto& on) { return scale_entries<S>(on, ctx.arena(), a, scale, keep, to); });
 }
-#define TCSOLVE_INSTANTIATE(S)                                                        \
-  template bool scale_entries<S>(Context&, CsrView<double> const&, LevelScale const&, \
+#define TCSOLVE_INSTANTIATE(S)                                                             \
+  template void scale_entries<S>(Context&, CsrView<double> const&, LevelScale const&, S*); \
+  template bool scale_entries<S>(Context&, CsrView<double> const&, LevelScale const&,      \
                                  std::uint8_t const*, S*);
 TCSOLVE_LEVEL_REALS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE

@@ -28,16 +28,19 @@ struct LevelScale {
   bool divide_left = false, divide_right = false;
 };
 
-/// h: 2^h <= the largest diagonal entry < 2^(h + 1); 0 where none is normal. A wait.
-int largest_exponent(Context&, CsrView<double> const& a);
-/// s_i = 2^e, the diagonal of 2^-h a times s_i^2 in [1, 4); 1 where it is not positive. s: (rows).
-void level_scale(Context&, CsrView<double> const& a, int h, double* s);
+/// h: 2^h <= the largest of d, a diagonal, < 2^(h + 1); 0 where none is normal. A wait.
+int largest_exponent(Context&, In<double> d);
+/// s, which comes in as a diagonal d, becomes s_i = 2^e with 2^-h d_i s_i^2 in [1, 4); 1 where d_i
+/// is not positive.
+void level_scale(Context&, int h, Out<double> s);
 /// to_i = w_i 2^h / s_i^2.
 template <class T>
 void scale_weights(Context&, double const* w, int h, double const* s, std::int64_t rows, T* to);
-/// to_k = the scaled entry k, rounded to S. Returns whether one that is not zero, and that keep
-/// (entries, null: none is asked for) holds to be strong, became zero, or one became infinite. A
-/// wait.
+/// to_k = the scaled entry k, rounded to S.
+template <class S>
+void scale_entries(Context&, CsrView<double> const& a, LevelScale const&, S* to);
+/// The same; returns whether one that is not zero, and that keep (entries, null: none is asked for)
+/// holds to be strong, became zero, or one became infinite: others may then not be written. A wait.
 template <class S>
 bool scale_entries(Context&, CsrView<double> const& a, LevelScale const&, std::uint8_t const* keep,
                    S* to);
@@ -48,19 +51,23 @@ bool scale_entries(Context&, CsrView<double> const& a, LevelScale const&, std::u
 
 namespace tcsolve {
 namespace host {
-void level_scale(Host&, Arena&, CsrView<double> const& a, int h, double* s);
+void level_scale(Host&, Arena&, std::int64_t rows, int h, double* s);
 template <class T>
 void scale_weights(Host&, Arena&, double const* w, int h, double const* s, std::int64_t rows,
                    T* to);
+template <class S>
+void scale_entries(Host&, Arena&, CsrView<double> const& a, LevelScale const&, S* to);
 template <class S>
 bool scale_entries(Host&, Arena&, CsrView<double> const& a, LevelScale const&,
                    std::uint8_t const* keep, S* to);
 }  // namespace host
 namespace cuda {
-void level_scale(Device&, Arena&, CsrView<double> const& a, int h, double* s);
+void level_scale(Device&, Arena&, std::int64_t rows, int h, double* s);
 template <class T>
 void scale_weights(Device&, Arena&, double const* w, int h, double const* s, std::int64_t rows,
                    T* to);
+template <class S>
+void scale_entries(Device&, Arena&, CsrView<double> const& a, LevelScale const&, S* to);
 template <class S>
 bool scale_entries(Device&, Arena&, CsrView<double> const& a, LevelScale const&,
                    std::uint8_t const* keep, S* to);

@@ -9,20 +9,13 @@
 #include <tcsolve/operators/cast.hpp>
 #include <tcsolve/precond/amg/level_scale.hpp>
 #include <tcsolve/precond/amg/ops.hpp>
+#include <tcsolve/sparse/rows.hpp>
 
 namespace tcsolve {
 namespace {
 
 /// A plan takes longer than products with a smaller matrix can gain.
 constexpr Offset planned_entries = 100'000;
-
-/// By the rows alone, where a plan is not to be thorough: what else formats go by takes passes over
-/// the matrix that it does not give back.
-Plan plan_of(Context& ctx, CsrView<double> const& a, Survey& seen, PlanRequest const& request,
-             CostTable const& table, bool thorough) {
-  return thorough ? make_plan(ctx, a, seen, request, table)
-                  : make_plan(seen.most(), request, table);
-}
 
 /// Whether a level of so many rows may take the format: of few a whole solve is one kernel where
 /// the formats have a form in it.
@@ -31,12 +24,26 @@ bool suits(Context const& ctx, Format const& format, Index rows) {
   return ctx.device() == nullptr || rows > few || format.can.persistent;
 }
 
+/// By the rows alone, where a plan is not to be thorough: what else formats go by takes passes over
+/// the matrix that it does not give back. With `bytes` what the first format takes is known too.
+Plan plan_of(Context& ctx, CsrView<double> const& a, Survey& seen, PlanRequest const& request,
+             CostTable const& table, bool thorough, bool bytes) {
+  if (!thorough) return make_plan(seen.most(), request, table);
+  if (!bytes) {
+    Plan choice = make_choice(ctx, a, seen, request, table);
+    if (suits(ctx, choice.taken(), a.rows)) return choice;
+  }
+  return make_plan(ctx, a, seen, request, table);
+}
+
 /// What a matrix of a level is multiplied for.
 struct LevelUse {
   double applies;  ///< about
   /// The plan looks for diagonals, tiles and blocks: the finest matrix has the larger part of a
   /// cycle's products, and nodes of several rows have blocks.
   bool thorough;
+  /// The values are those of a matrix that the type holds.
+  bool holds = false;
 };
 
 /// Stores matrices in formats. T is the type of the vectors.
@@ -57,7 +64,7 @@ class Store {
     LevelMatrix<T> made;
     auto const as = [&]<class S>(S) {
       auto scope = ctx_.arena().scope();
-      if (auto const narrow = scaled<S>(a, scale, keep, scope))
+      if (auto const narrow = scaled<S>(a, scale, keep, use.holds, scope))
         made = in_a_format<S>(a, *narrow, Arrays::copied, use);
       return made.A != nullptr;
     };
@@ -76,11 +83,11 @@ class Store {
   /// New values for what operator() made of `values`; false where it does not hold them, or where
   /// the old ones lost an entry by it and these do not.
   bool renew(LevelMatrix<T> const& made, CsrView<double> const& a, LevelScale const& scale,
-             std::uint8_t const* keep, Real values) const {
+             std::uint8_t const* keep, Real values, LevelUse const& use) const {
     if (made.values != values && holds_now(a, scale, keep, values)) return false;
     auto const as = [&]<class S>(S) {
       auto scope = ctx_.arena().scope();
-      auto const narrow = scaled<S>(a, scale, keep, scope);
+      auto const narrow = scaled<S>(a, scale, keep, use.holds, scope);
       return narrow && give<S>(made, *narrow);
     };
     if (made.values == Real::f16) return as(half());
@@ -100,13 +107,16 @@ class Store {
   }
 
  private:
-  /// Nothing where 16 bits lose an entry.
+  /// Nothing where 16 bits lose an entry, unless it is known that they hold them all.
   template <class S>
   std::optional<CsrView<S>> scaled(CsrView<double> const& a, LevelScale const& scale,
-                                   std::uint8_t const* keep, Arena::Scope& scope) const {
+                                   std::uint8_t const* keep, bool holds,
+                                   Arena::Scope& scope) const {
     S* const values = scope.take<S>(static_cast<std::size_t>(a.entries));
-    bool const lost = scale_entries(ctx_, a, scale, sizeof(S) == 2 ? keep : nullptr, values);
-    if (lost && sizeof(S) == 2) return std::nullopt;
+    if (holds || sizeof(S) > 2)
+      scale_entries(ctx_, a, scale, values);
+    else if (scale_entries(ctx_, a, scale, keep, values))
+      return std::nullopt;
     return CsrView<S>{a.rows, a.cols, a.entries, a.offsets, a.columns, values, a.space};
   }
 
@@ -114,8 +124,8 @@ class Store {
   bool holds_now(CsrView<double> const& a, LevelScale const& scale, std::uint8_t const* keep,
                  Real values) const {
     auto scope = ctx_.arena().scope();
-    if (values == Real::f16) return scaled<half>(a, scale, keep, scope).has_value();
-    return values == Real::bf16 && scaled<bfloat16>(a, scale, keep, scope).has_value();
+    if (values == Real::f16) return scaled<half>(a, scale, keep, false, scope).has_value();
+    return values == Real::bf16 && scaled<bfloat16>(a, scale, keep, false, scope).has_value();
   }
 
   template <class S>
@@ -131,15 +141,14 @@ class Store {
   template <class S>
   LevelMatrix<T> in_a_format(CsrView<double> const& a, CsrView<S> const& stored, Arrays arrays,
                              LevelUse const& use) const {
-    Survey seen = survey(ctx_, a);
-    auto const made = [&](Format const& format) -> LevelMatrix<T> {
+    auto const made = [&](Format const& format, Survey const* seen) -> LevelMatrix<T> {
       LevelMatrix<T> one{nullptr, &format, real_of<S>,
                          !format.converted && arrays == Arrays::borrowed};
       if (!format.converted)
         one.A = std::make_shared<CsrOperator<T, S>>(ctx_, CsrStorage<S>(ctx_, stored, arrays));
       else
         try {
-          one.A = format.make<T, S>(ctx_, stored, &seen);
+          one.A = format.make<T, S>(ctx_, stored, seen);
         } catch (MatrixError const&) {
         } catch (Unsupported const&) {
         } catch (MemoryError const&) {}
@@ -147,18 +156,20 @@ class Store {
     };
     PlanRequest const request{
         .values = real_of<S>, .vectors = real_of<T>, .applies = use.applies, .persistent = false};
+    Format const& csr = formats().source();
+    if (named_ == nullptr && a.entries < planned_entries) return made(csr, nullptr);
+    Survey seen = survey(ctx_, a);
     if (named_ != nullptr) {
       seen.look(ctx_, a);
       if (why_not(*named_, seen.least(), request).empty())
-        if (auto one = made(*named_); one.A) return one;
-      return made(formats().source());
+        if (auto one = made(*named_, &seen); one.A) return one;
+      return made(csr, nullptr);
     }
-    if (a.entries < planned_entries) return made(formats().source());
-    Plan const plan = plan_of(ctx_, a, seen, request, *table_, use.thorough);
+    Plan const plan = plan_of(ctx_, a, seen, request, *table_, use.thorough, false);
     for (Candidate const& c : plan.candidates)
       if (c.excluded.empty() && suits(ctx_, *c.format, a.rows))
-        if (auto one = made(*c.format); one.A) return one;
-    return made(formats().source());
+        if (auto one = made(*c.format, &seen); one.A) return one;
+    return made(csr, nullptr);
   }
 
   Context& ctx_;
@@ -204,7 +215,7 @@ double stored_bytes(Context& ctx, AmgParams const& params, Real values, CsrView<
   Survey seen = survey(ctx, a);
   PlanRequest const request{
       .values = values, .vectors = vectors, .applies = applies, .persistent = false};
-  Plan const plan = plan_of(ctx, a, seen, request, CostTable::shipped(ctx), thorough);
+  Plan const plan = plan_of(ctx, a, seen, request, CostTable::shipped(ctx), thorough, true);
   for (Candidate const& c : plan.candidates)
     if (c.excluded.empty() && suits(ctx, *c.format, a.rows))
       return c.format->converted ? c.bytes : csr;
@@ -223,13 +234,13 @@ void StoredLevels<T>::take_inverse(Context& ctx, AmgHierarchy const& made, std::
     if (!held.inverse)
       held.inverse = std::make_shared<SymmetricOperator<T>>(
           Array<T>(ctx.space(), static_cast<std::size_t>(G.entries)), G.rows);
-    scale_entries(ctx, G, by, nullptr, held.inverse->values());
+    scale_entries(ctx, G, by, held.inverse->values());
     to.inverse = held.inverse;
     return;
   }
   auto scope = ctx.arena().scope();
   T* const values = scope.template take<T>(static_cast<std::size_t>(G.entries));
-  scale_entries(ctx, G, by, nullptr, values);
+  scale_entries(ctx, G, by, values);
   CsrView<T> const all{G.rows, G.cols, G.entries, G.offsets, G.columns, values, G.space};
   if (held.general)
     held.general->update_values(ctx, all);
@@ -248,7 +259,7 @@ void StoredLevels<T>::with_scaled(Context& ctx, CsrView<double> a, int h, double
   };
   if (scale != nullptr) {
     auto* const scaled = room();
-    scale_entries(ctx, a, {-h, scale, scale}, nullptr, scaled);
+    scale_entries(ctx, a, {-h, scale, scale}, scaled);
     a.values = scaled;
   }
   auto* const values = room();
@@ -303,16 +314,18 @@ template <class F>
 void StoredLevels<T>::take_numbers(Context& ctx, AmgHierarchy const& made, F const& f) {
   bool const as_it_is = stored_as_it_is<T>(ctx, made.params());
   double const products = 2.0 * made.params().degree * amg_iterations;
-  int const h = as_it_is ? 0 : largest_exponent(ctx, made.matrix(0));
   std::size_t const all = made.levels().size();
   auto scope = ctx.arena().scope();
   std::vector<double*> scales(all, nullptr);
+  int h = 0;
   for (std::size_t l = 0; l < all && !as_it_is; ++l) {
     CsrView<double> const a = made.matrix(l);
-    auto const rows = static_cast<std::size_t>(a.rows);
-    if (l == 0) scale_.resize(ctx.space(), rows);
-    scales[l] = l == 0 ? scale_.data() : scope.template take<double>(rows);
-    level_scale(ctx, a, h, scales[l]);
+    if (l == 0) scale_.resize(ctx.space(), static_cast<std::size_t>(a.rows));
+    Out<double> const s = l == 0 ? scale_.view() : scope.template vector<double>(a.rows);
+    sparse::diagonal<double>(ctx, a, s);
+    if (l == 0) h = largest_exponent(ctx, s);
+    level_scale(ctx, h, s);
+    scales[l] = s.data;
   }
   factor_ = std::ldexp(1.0, -h);
   for (std::size_t l = 0; l < all; ++l) {
@@ -354,7 +367,9 @@ void StoredLevels<T>::take_numbers(Context& ctx, AmgHierarchy const& made, F con
     to.gain = transfer.plain() ? made.params().overcorrection : 1;
     LevelUse const once{amg_iterations, false};
     f(held_[l].P, transfer.P(), LevelScale{0, own, next, true, false}, nullptr, values, once);
-    f(held_[l].R, transfer.R(), LevelScale{0, next, own, false, true}, nullptr, values, once);
+    LevelUse const as_P{once.applies, once.thorough, true};
+    f(held_[l].R, transfer.R(), LevelScale{0, next, own, false, true}, nullptr, held_[l].P.values,
+      as_P);
     to.P = held_[l].P.A, to.R = held_[l].R.A;
   }
 }
@@ -384,7 +399,7 @@ bool StoredLevels<T>::renew(Context& ctx, AmgHierarchy const& made) {
   if (!holds) return false;
   take_numbers(ctx, made,
                [&](LevelMatrix<T>& held, CsrView<double> const& a, LevelScale const& scale,
-                   std::uint8_t const* keep, Real values, LevelUse const&) {
+                   std::uint8_t const* keep, Real values, LevelUse const& use) {
                  holds = holds && held.A;  // solved before, and not now
                  if (!holds) return;
                  if constexpr (std::is_same_v<T, double>)
@@ -392,7 +407,7 @@ bool StoredLevels<T>::renew(Context& ctx, AmgHierarchy const& made) {
                      holds = store.renew_as_it_is(held, a);
                      return;
                    }
-                 holds = store.renew(held, a, scale, keep, values);
+                 holds = store.renew(held, a, scale, keep, values, use);
                });
   return holds;
 }

@@ -4,6 +4,7 @@
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/precond/amg/coarse_inverse.hpp>
 #include <tcsolve/precond/amg/level_scale.hpp>
+#include <tcsolve/sparse/rows.hpp>
 
 #include <gmock/gmock.h>
 
@@ -246,10 +247,11 @@ TEST_P(AmgLevels, ScalesBringDiagonalsNearOne) {
       if (i == 7 || a.columns[k] == 7) a.values[k] = 0;
     }
   System const of = system(a);
-  int const h = largest_exponent(ctx(), of.matrix);
   Array<double> s(ctx().space(), a.rows), scaled(ctx().space(), a.entries());
-  level_scale(ctx(), of.matrix, h, s.data());
-  scale_entries(ctx(), of.matrix, {-h, s.data(), s.data()}, nullptr, scaled.data());
+  sparse::diagonal<double>(ctx(), of.matrix, s.view());
+  int const h = largest_exponent(ctx(), s.view());
+  level_scale(ctx(), h, s.view());
+  scale_entries(ctx(), of.matrix, {-h, s.data(), s.data()}, scaled.data());
   std::vector<double> const scale = to_host(ctx(), s), values = to_host(ctx(), scaled);
   double most = 0;
   for (Index i = 0; i < a.rows; ++i) {
