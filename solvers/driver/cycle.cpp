@@ -84,10 +84,14 @@ bool KrylovSolver<T>::look(Problem const& problem, ColumnJudge& column, LoopStat
       copy<T, T>(*ctx_, system_.x, system_.best);
     }
   }
-  // A norm that has run ahead of the residual is believed of later iterates as far: one of them
-  // takes the place of an iterate that was looked at where it is better by as much more.
+  // Where a look has found no better one, while the norm has run ahead of the residual, later
+  // iterates take the place of the one that was looked at where they are believed better by as much
+  // more; by `far` more at most, since a method that believes it is done may begin anew from there.
   if (is_verified()) {
-    double const ahead = trial.finite() ? std::max(1.0, trial.residual / believed) : unknown;
+    bool const better = seen.kept_step == state.iteration;
+    double const ahead = better           ? 1.0
+                         : trial.finite() ? std::clamp(trial.residual / believed, 1.0, far)
+                                          : far;
     double const fall = seen.kept / ahead / limits.residual;
     state.kept2 = std::max(std::numeric_limits<double>::min(), fall * fall * limits.norm2);
   }
