@@ -7,9 +7,6 @@
 
 namespace tcsolve::sparse {
 
-namespace {
-
-/// The patterns of the blocks of A and B, where a product by them gains.
 std::optional<BlockFactors> factors_by_blocks(Context& ctx, PatternView const& a,
                                               PatternView const& b, ProductBlocks const& s) {
   if (s.scalar()) return std::nullopt;
@@ -23,6 +20,8 @@ std::optional<BlockFactors> factors_by_blocks(Context& ctx, PatternView const& a
   if (stored(a, made.a, s.rows, s.inner) < half) return std::nullopt;
   return made;
 }
+
+namespace {
 
 /// That the limit allows, by the rows of B; a device has other things to wait for.
 void require_worth(PatternView const& a, PatternView const& b, ProductLimits const& limits) {

@@ -6,7 +6,8 @@
 namespace tcsolve::cuda {
 
 sparse::ProductPattern product_pattern(Device& device, Arena& arena, PatternView const& a,
-                                       PatternView const& b, sparse::ProductLimits const& limits) {
+                                       sparse::RightFactor const& b,
+                                       sparse::ProductLimits const& limits) {
   return sparse::product_pattern([&] { return GroupConverter(device, arena); }, a, b, limits);
 }
 

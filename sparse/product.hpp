@@ -42,6 +42,7 @@
 #include <optional>
 
 #include <tcsolve/core/cancel.hpp>
+#include <tcsolve/core/portable.hpp>
 #include <tcsolve/sparse/owned_pattern.hpp>
 
 namespace tcsolve::sparse {
@@ -51,6 +52,7 @@ struct ProductLimits {
   int sizes = 9;  ///< of tables: rows of C fit 11, 23, 47, 95, 191, 383, 767, 1535, 3071 entries
   Offset row = 8192;          ///< entries of a row of A, which one group goes through in turn
   Offset products = 1 << 22;  ///< of a stretch of rows that are sorted, unless it is one row
+  Offset walked = 512;        ///< the same of P^T A P without A P, by a lane; 0: by A P
   Offset few = 200'000;       ///< so many short rows of one size, or more, have a thread each
   bool places = true;         ///< the host does without tables
   double keep = 2;            ///< columns for each entry of A and of B, from a count to be sorted
@@ -64,6 +66,23 @@ struct ProductLimits {
 struct ProductBlocks {
   Index rows = 1, inner = 1, cols = 1;
   bool scalar() const { return rows == 1 && inner == 1 && cols == 1; }
+};
+
+/// B, or what is made of it by taking its columns together: column j stands for into[j], and for
+/// none where that is negative.
+struct RightFactor : PatternView {
+  Index const* into = nullptr;  ///< (columns of the matrix) null: each for itself
+
+  RightFactor() = default;
+  RightFactor(PatternView const& b) : PatternView(b) {}
+  template <class T>
+  RightFactor(CsrView<T> const& b) : PatternView(b) {}
+  RightFactor(PatternView const& b, Index const* into, Index columns) : PatternView(b), into(into) {
+    cols = columns;
+  }
+  TCSOLVE_HD Index column(Offset q) const {
+    return into == nullptr ? columns[q] : into[columns[q]];
+  }
 };
 
 /// What the first pass of a product finds out; by blocks, of their pattern.
@@ -80,6 +99,11 @@ struct BlockFactors {
   ProductBlocks sizes;
   OwnedPattern a, b;
 };
+
+/// Those of a product by blocks that gains by it: B has no others than full ones, and A stores half
+/// of its blocks or more.
+std::optional<BlockFactors> factors_by_blocks(Context&, PatternView const& a, PatternView const& b,
+                                              ProductBlocks const&);
 
 class Product {
  public:
@@ -125,8 +149,8 @@ CsrStorage<T> product(Context&, CsrView<T> const& a, CsrView<T> const& b);
 
 namespace tcsolve {
 namespace host {
-sparse::ProductPattern product_pattern(Host&, Arena&, PatternView const& a, PatternView const& b,
-                                       sparse::ProductLimits const&);
+sparse::ProductPattern product_pattern(Host&, Arena&, PatternView const& a,
+                                       sparse::RightFactor const& b, sparse::ProductLimits const&);
 template <class T>
 void product_values(Host&, Arena&, sparse::ProductPattern const&, CsrView<T> const& a,
                     CsrView<T> const& b, T* c);
@@ -135,8 +159,8 @@ void block_product_values(Host&, Arena&, sparse::ProductPattern const&, sparse::
                           CsrView<T> const& a, T const* b, T* c);
 }  // namespace host
 namespace cuda {
-sparse::ProductPattern product_pattern(Device&, Arena&, PatternView const& a, PatternView const& b,
-                                       sparse::ProductLimits const&);
+sparse::ProductPattern product_pattern(Device&, Arena&, PatternView const& a,
+                                       sparse::RightFactor const& b, sparse::ProductLimits const&);
 template <class T>
 void product_values(Device&, Arena&, sparse::ProductPattern const&, CsrView<T> const& a,
                     CsrView<T> const& b, T* c);

@@ -20,6 +20,30 @@
 
 namespace tcsolve::sparse {
 
+/// A row of A as its block row has it.
+template <class T>
+struct RowInBlocks {
+  T const* values;
+  Index const* columns;
+  Offset length;
+  bool full;  ///< all entries of all blocks are stored
+
+  /// Row `row`, of block row I, whose blocks have `inner` columns.
+  TCSOLVE_HD RowInBlocks(CsrView<T> const& a, PatternView const& blocks, std::int64_t row,
+                         std::int64_t I, int inner)
+      : values(a.values + a.offsets[row]),
+        columns(a.columns + a.offsets[row]),
+        length(a.offsets[row + 1] - a.offsets[row]),
+        full(length == (blocks.offsets[I + 1] - blocks.offsets[I]) * inner) {}
+  /// Entry t of block m of the row, whose column of blocks is k.
+  TCSOLVE_HD T entry(Offset m, Index k, int inner, int t) const {
+    if (full) return values[m * inner + t];
+    auto const column = static_cast<Index>(k * inner + t);
+    Offset const at = first_not_below(columns, length, column);
+    return at < length && columns[at] == column ? values[at] : T(0);
+  }
+};
+
 /// R x K blocks of A, K x C of B; 0: as the sizes say.
 template <class T, int R, int K, int C>
 struct SumBlockRow {
@@ -45,13 +69,7 @@ struct SumBlockRow {
 
   /// Entry (i, t) of block m of block row I of A, whose column of blocks is k.
   TCSOLVE_HD T entry(std::int64_t I, Offset m, Index k, int i, int t) const {
-    std::int64_t const row = I * height() + i;
-    Offset const begin = a.offsets[row], end = a.offsets[row + 1];
-    Offset const blocks = a_blocks.offsets[I + 1] - a_blocks.offsets[I];
-    if (end - begin == blocks * inner()) return a.values[begin + m * inner() + t];
-    auto const column = static_cast<Index>(k * inner() + t);
-    Offset const at = begin + first_not_below(a.columns + begin, end - begin, column);
-    return at < end && a.columns[at] == column ? a.values[at] : T(0);
+    return RowInBlocks<T>(a, a_blocks, I * height() + i, I, inner()).entry(m, k, inner(), t);
   }
 
   template <class Group>

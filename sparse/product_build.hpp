@@ -36,7 +36,8 @@ TCSOLVE_HD Offset products_of_row(PatternView const& a, PatternView const& b, st
 
 /// The size of table to begin with, by the number of products in a row of C.
 struct WeighRow {
-  PatternView a, b;
+  PatternView a;
+  RightFactor b;
   ProductLimits limits;
   std::uint32_t* size;
   Index* columns;       ///< of the row of C; so far none
@@ -195,7 +196,7 @@ void each_size(ProductLimits const& limits, int by_threads, int width, Begin con
 
 /// fresh() makes a backend whose workspace ends with it.
 template <class Fresh>
-ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, PatternView const& b,
+ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, RightFactor const& b,
                                ProductLimits const& limits) {
   auto on = fresh();
   std::int64_t const n = a.rows;

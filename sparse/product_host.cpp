@@ -9,26 +9,15 @@ namespace tcsolve::host {
 
 namespace {
 
-/// The least row that begins at an entry or behind it.
-Index row_from(OffsetsView const& offsets, Index rows, Offset entry) {
-  Index low = 0;
-  for (Index n = rows; n > 0;) {
-    Index const half = n / 2;
-    bool const before = offsets[low + half] < entry;
-    low = before ? low + half + 1 : low;
-    n = before ? n - half - 1 : half;
-  }
-  return low;
-}
-
 /// f(column) for each column of row i of C, as they come. mark (columns of C) holds the last row
 /// that had a column, at first -1.
 template <class F>
-void each_column(PatternView const& a, PatternView const& b, Index i, Index* mark, F const& f) {
+void each_column(PatternView const& a, sparse::RightFactor const& b, Index i, Index* mark,
+                 F const& f) {
   sparse::each_factor(a, b.offsets, i, [&](Offset, sparse::Stretch const& of_b) {
     for (Offset q = of_b.begin; q < of_b.end; ++q) {
-      Index const column = b.columns[q];
-      if (mark[column] == i) continue;
+      Index const column = b.column(q);
+      if (column < 0 || mark[column] == i) continue;
       mark[column] = i;
       f(column);
     }
@@ -58,7 +47,8 @@ sparse::ProductPattern pattern_of_counts(Arena& arena, PatternView const& a, Ind
 /// Counted, then written and sorted row by row. A thread has a stretch of rows of A with about as
 /// many entries as others, and so many of these in turn that the flag is looked at often.
 sparse::ProductPattern pattern_by_marks(Host const& on, Arena& arena, PatternView const& a,
-                                        PatternView const& b, sparse::ProductLimits const& limits) {
+                                        sparse::RightFactor const& b,
+                                        sparse::ProductLimits const& limits) {
   constexpr Offset worth_a_thread = 10'000, rows_at_once = 2048;
   Offset const parts = std::clamp<Offset>(a.entries / std::max<Offset>(b.cols, worth_a_thread), 1,
                                           on.threads),
@@ -141,7 +131,8 @@ void product_by_places(Host const& on, Arena& arena, sparse::ProductPattern cons
 }  // namespace
 
 sparse::ProductPattern product_pattern(Host& on, Arena& arena, PatternView const& a,
-                                       PatternView const& b, sparse::ProductLimits const& limits) {
+                                       sparse::RightFactor const& b,
+                                       sparse::ProductLimits const& limits) {
   if (limits.places && b.cols <= a.entries) return pattern_by_marks(on, arena, a, b, limits);
   return sparse::product_pattern([&] { return GroupConverter(arena); }, a, b, limits);
 }

@@ -58,12 +58,13 @@ struct WeighLongRow {
 
 /// Which rows of C are long, and what each of them takes.
 struct LongRows {
-  PatternView a, b;
+  PatternView a;
+  RightFactor b;
   Index const* rows;
   std::vector<LongRow> weight;
 
   template <class On>
-  LongRows(On& on, PatternView const& a, PatternView const& b, Index const* rows, Offset count)
+  LongRows(On& on, PatternView const& a, RightFactor const& b, Index const* rows, Offset count)
       : a(a), b(b), rows(rows), weight(static_cast<std::size_t>(count)) {
     if (count == 0) return;
     auto* const there = on.template take<LongRow>(weight.size());
@@ -75,7 +76,8 @@ struct LongRows {
 /// A stretch of long rows with their products in order. The products of row r lie from
 /// first_product[r] to first_product[r + 1], before and after sorting.
 struct Expansion {
-  PatternView a, b;
+  PatternView a;
+  RightFactor b;
   Index const* rows;              // (count)
   Offset const* first_factor;     // (count + 1)
   Offset const* first_product;    // (count + 1)
@@ -119,7 +121,8 @@ struct ListFactors {
 struct ListProduct {
   Expansion x;
   TCSOLVE_HD void operator()(std::int64_t t) const {
-    x.key[t] = static_cast<std::uint32_t>(x.b.columns[x.pair(t).in_b]);
+    Index const column = x.b.column(x.pair(t).in_b);
+    x.key[t] = static_cast<std::uint32_t>(column < 0 ? x.b.cols : column);
     x.number[t] = static_cast<std::uint32_t>(t);
   }
 };
@@ -132,13 +135,13 @@ struct KeyByRow {
 struct FindColumn {
   Expansion x;
   TCSOLVE_HD void operator()(std::int64_t t) const {
-    x.column[t] = x.b.columns[x.pair(x.number[t]).in_b];
+    x.column[t] = x.b.column(x.pair(x.number[t]).in_b);
   }
 };
 struct FindHead {
   Expansion x;
   TCSOLVE_HD void operator()(std::int64_t t) const {
-    x.head[t] = t < x.products &&
+    x.head[t] = t < x.products && x.column[t] >= 0 &&
                 (t == 0 || x.column[t] != x.column[t - 1] || t == x.first_product[x.row_of(t)]);
   }
 };
@@ -173,7 +176,7 @@ Expansion expand(On& on, LongRows const& all, std::size_t first, std::size_t las
   on.each_warp(x.count, ListFactors{x, length});
   on.scan(length, x.start, x.factors + 1, Plus{});
   on.each(x.products, ListProduct{x});
-  on.sort(x.key, x.number, x.products, static_cast<std::uint32_t>(all.b.cols));
+  on.sort(x.key, x.number, x.products, static_cast<std::uint32_t>(all.b.cols) + 1);
   if (x.count > 1) {
     on.each(x.products, KeyByRow{x});
     on.sort(x.key, x.number, x.products, static_cast<std::uint32_t>(x.count));

@@ -177,7 +177,8 @@ struct Table {
 
 /// Collects the columns of a row of A B.
 struct Collect {
-  PatternView a, b;
+  PatternView a;
+  RightFactor b;
   int size, width;
 
   /// How many columns row i has; limit_of(size) or more where they do not fit. listed(k, column)
@@ -189,6 +190,7 @@ struct Collect {
     table.clear(group);
     Index known = 0;  // how many there were when this lane added its last one
     auto const meet = [&](Index column) {
+      if (column < 0) return;
       for (Index s = table.first_slot(column);; s = table.next(s)) {
         Index const seen = claim(group, table.slots[s], column);
         if (seen == column) return;
@@ -201,7 +203,7 @@ struct Collect {
     };
     if (group.lanes() == 1) {
       each_factor(a, b.offsets, i, [&](Offset, Stretch const& row) {
-        for (Offset q = row.begin; q < row.end && known < limit; ++q) meet(b.columns[q]);
+        for (Offset q = row.begin; q < row.end && known < limit; ++q) meet(b.column(q));
       });
       return known;
     }
@@ -212,7 +214,7 @@ struct Collect {
       for (int m = group.lane() / step; m < n; m += at_once) {
         Stretch const row = table.staged[m];
         for (Offset q = row.begin + group.lane() % step; q < row.end && known < limit; q += step)
-          meet(b.columns[q]);
+          meet(b.column(q));
       }
     });
     group.sync();

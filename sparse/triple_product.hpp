@@ -12,16 +12,36 @@
 /// taken in order: the same bits on every run and backend. Where A is symmetric C is symmetric but
 /// for rounding.
 ///
+/// Where each row of P has one entry at most, or one block, which says what aggregate it is in, A P
+/// is not made (triple_product_build.hpp): C has an entry for each pair of aggregates that A
+/// couples. The bits are those of the two products; a NaN or infinity of P reaches its rows of C.
+///
 ///   memory   the patterns of P^T, A P and C, and 4 bytes an entry of P; by blocks also those of
-///   blocks scratch  of values(): those of P^T and A P cost     that of the parts
+///            blocks; of aggregates none of A P
+///   scratch  of values(): those of P^T and A P; of aggregates 4 + sizeof(T) bytes a row where some
+///            are in none
+///   cost     that of the parts; of aggregates two readings of A, one of them without values
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include <tcsolve/sparse/product.hpp>
 #include <tcsolve/sparse/transpose.hpp>
 
 namespace tcsolve::sparse {
+
+/// The plan of P^T A P without A P.
+struct AggregateProduct {
+  ProductPattern made;                  ///< of C; by blocks, of its blocks
+  std::optional<BlockFactors> factors;  ///< A and P by blocks
+  OwnedPattern pt, entries;             ///< by blocks: those of P^T, and C
+
+  OwnedPattern& pattern() { return factors ? entries : made.pattern; }
+  OwnedPattern const& pattern() const { return factors ? entries : made.pattern; }
+};
+/// By blocks: so many rows of a node, and vectors of an aggregate, have room.
+constexpr Index most_node_rows = 8, most_node_vectors = 32;
 
 class TripleProduct {
  public:
@@ -31,24 +51,36 @@ class TripleProduct {
   template <class T>
   TripleProduct(Context& ctx, CsrView<T> const& a, CsrView<T> const& p,
                 ProductLimits const& limits = {}, Index node = 1, Index coarse = 1)
-      : restriction_(ctx, p),
-        ap_(ctx, a, p, limits, {node, node, coarse}),
-        c_(ctx, restriction_.pattern().template with<T>(nullptr),
-           ap_.pattern().template with<T>(nullptr), limits,
-           ap_.goes_by_blocks() ? ProductBlocks{coarse, node, coarse} : ProductBlocks{}) {}
+      : restriction_(ctx, p), a_entries_(a.entries) {
+    plan_aggregates(ctx, pattern_there(ctx, "triple product", a), p, limits, {node, node, coarse});
+    if (aggregates_) return;
+    ap_.emplace(ctx, a, p, limits, ProductBlocks{node, node, coarse});
+    c_.emplace(ctx, restriction_.pattern().template with<T>(nullptr),
+               ap_->pattern().template with<T>(nullptr), limits,
+               ap_->goes_by_blocks() ? ProductBlocks{coarse, node, coarse} : ProductBlocks{});
+  }
 
   /// Of C (m x m).
-  OwnedPattern const& pattern() const { return c_.pattern(); }
+  OwnedPattern const& pattern() const {
+    return aggregates_ ? aggregates_->pattern() : c_->pattern();
+  }
   /// The plan of P^T (m x n), for those who multiply by it.
   Transpose const& restriction() const { return restriction_; }
-  bool goes_by_blocks() const { return ap_.goes_by_blocks(); }
+  bool goes_by_blocks() const {
+    return aggregates_ ? aggregates_->factors.has_value() : ap_->goes_by_blocks();
+  }
+  /// Without A P.
+  bool goes_by_aggregates() const { return aggregates_.has_value(); }
   /// That the plan holds.
-  double bytes() const { return restriction_.bytes() + ap_.bytes() + c_.bytes(); }
+  double bytes() const;
   /// Ends the plan: its pattern for somebody who stores it.
-  OwnedPattern release() && { return std::move(c_).release(); }
+  OwnedPattern release() && {
+    return aggregates_ ? std::move(aggregates_->pattern()) : std::move(*c_).release();
+  }
   /// The same with the pattern of P^T: that first, then C's.
   std::pair<OwnedPattern, OwnedPattern> release_both() && {
-    return {std::move(restriction_).release(), std::move(c_).release()};
+    OwnedPattern pt = std::move(restriction_).release();
+    return {std::move(pt), std::move(*this).release()};
   }
   /// Writes the values of C (entries) in the Context's space, of a and p on the patterns that the
   /// plan was made for; T is double or float. Those of P^T, which it goes by, go to `pt` (entries
@@ -57,8 +89,13 @@ class TripleProduct {
   void values(Context&, CsrView<T> const& a, CsrView<T> const& p, T* c, T* pt = nullptr) const;
 
  private:
+  void plan_aggregates(Context&, PatternView const& a, PatternView const& p, ProductLimits const&,
+                       ProductBlocks const&);
+
   Transpose restriction_;
-  Product ap_, c_;
+  Offset a_entries_;
+  std::optional<AggregateProduct> aggregates_;
+  std::optional<Product> ap_, c_;  // where there are none
 };
 
 /// P^T A P, once. Errors and cost: as the plan's.
@@ -66,3 +103,22 @@ template <class T>
 CsrStorage<T> triple_product(Context&, CsrView<T> const& a, CsrView<T> const& p);
 
 }  // namespace tcsolve::sparse
+
+namespace tcsolve {
+namespace host {
+std::optional<sparse::ProductPattern> aggregate_pattern(Host&, Arena&, PatternView const& a,
+                                                        PatternView const& p, PatternView const& pt,
+                                                        sparse::ProductLimits const&);
+template <class T>
+void aggregate_values(Host&, Arena&, sparse::AggregateProduct const&, CsrView<T> const& a,
+                      CsrView<T> const& p, PatternView const& pt, T* c);
+}  // namespace host
+namespace cuda {
+std::optional<sparse::ProductPattern> aggregate_pattern(Device&, Arena&, PatternView const& a,
+                                                        PatternView const& p, PatternView const& pt,
+                                                        sparse::ProductLimits const&);
+template <class T>
+void aggregate_values(Device&, Arena&, sparse::AggregateProduct const&, CsrView<T> const& a,
+                      CsrView<T> const& p, PatternView const& pt, T* c);
+}  // namespace cuda
+}  // namespace tcsolve

@@ -79,6 +79,26 @@ TYPED_TEST(SparseBlocks, TransposesAndProductsAreEigens) {
   }
 }
 
+/// P with one entry a row at most: rows in no aggregate, aggregates without rows, one for all rows,
+/// and as many as rows.
+TYPED_TEST(SparseBlocks, ProductsWithAggregatesAreEigens) {
+  Context& ctx = this->ctx();
+  for (auto const& [name, a] : matrices()) {
+    if (a.rows != a.cols) continue;
+    CsrStorage<double> const A(ctx, a.view());
+    Sparse const e = eigen(a), sizes = e.cwiseAbs();
+    for (Index const aggregates : {1, 1 + a.rows / 7, a.rows}) {
+      SCOPED_TRACE(cat(name, ", ", aggregates, " aggregates"));
+      Csr<double> const p = random_matrix(a.rows, aggregates, 1, 11);
+      CsrStorage<double> const P(ctx, p.view());
+      Sparse const q = eigen(p), qs = q.cwiseAbs();
+      expect_near(to_host(ctx, sparse::triple_product(ctx, A.view(), P.view()).view()),
+                  Sparse(q.transpose()) * Sparse(e * q),
+                  Sparse(qs.transpose()) * Sparse(sizes * qs));
+    }
+  }
+}
+
 TYPED_TEST(SparseBlocks, SumsAndDiagonalsOfRowsAreEigens) {
   Context& ctx = this->ctx();
   for (auto const& [name, a] : matrices()) {

@@ -163,6 +163,48 @@ TYPED_TEST(SparseBlocks, TripleProductHasTheSumsOfEntries) {
   }
 }
 
+/// Where each node has one block of P at most: the bits of the two products by blocks, without A P.
+TYPED_TEST(SparseBlocks, AggregatesHaveTheBitsOfTwoProducts) {
+  using T = typename TestFixture::T;
+  struct Aggregated {
+    std::string name;
+    Csr<double> a, p;  // of nodes
+    Offset drop;
+  };
+  Csr<double> const grid = generate(Poisson27Params{.n = 6});
+  std::vector<Aggregated> const list{
+      {"a grid", grid, random_matrix(216, 14, 1, 4), 0},
+      {"four entries in five", grid, random_matrix(216, 14, 1, 5), 5},
+      {"one aggregate", grid, random_matrix(216, 1, 1, 6), 0},
+      {"rows beyond the memory of a group", mixed_rows(500, 500, 7), random_matrix(500, 480, 1, 8),
+       0}};
+  for (Aggregated const& m : list)
+    for (auto const& [node, coarse] :
+         {std::pair<Index, Index>{3, 6}, {3, 3}, {6, 6}, {1, 2}, {2, 5}}) {
+      Csr<T> const a = by_entries<T>(m.a, node, node, m.drop, 11),
+                   p = by_entries<T>(m.p, node, coarse, 0, 12);
+      CsrStorage<T> const A(this->ctx(), Csr<T>(a)), P(this->ctx(), Csr<T>(p));
+      auto const by = [&](ProductLimits const& limits, bool direct) {
+        sparse::TripleProduct const plan(this->ctx(), A.view(), P.view(), limits, node, coarse);
+        EXPECT_TRUE(plan.goes_by_blocks());
+        EXPECT_EQ(plan.goes_by_aggregates(), direct);
+        There<T> c(this->ctx(), std::vector<T>(static_cast<std::size_t>(plan.pattern().entries),
+                                               std::numeric_limits<T>::quiet_NaN())),
+            pt(this->ctx(), std::vector<T>(p.values.size()));
+        plan.values(this->ctx(), A.view(), P.view(), c.data(), pt.data());
+        EXPECT_EQ(pt.all(), transpose(p.view()).values);
+        return to_host(this->ctx(), plan.pattern().with(static_cast<T const*>(c.data())));
+      };
+      Csr<T> const wanted = by({.walked = 0}, false);
+      for (ProductLimits const& limits :
+           {ProductLimits{.walked = 1 << 20}, ProductLimits{.sizes = 0, .walked = 1 << 20},
+            ProductLimits{.walked = 1 << 20, .few = 0, .places = false}}) {
+        SCOPED_TRACE(cat(m.name, ", ", node, " x ", coarse, ", ", limits.sizes, " sizes"));
+        EXPECT_EQ(by(limits, true), wanted);
+      }
+    }
+}
+
 /// Blocks of B that lack entries, or few entries in those of A, are not walked by blocks.
 TYPED_TEST(SparseBlocks, OthersGoByEntries) {
   using T = typename TestFixture::T;

@@ -6,6 +6,8 @@
 #include <tcsolve/kernels/host/convert.hpp>
 #include <tcsolve/sparse/product.hpp>
 #include <tcsolve/sparse/product_build.hpp>
+#include <tcsolve/sparse/triple_product.hpp>
+#include <tcsolve/sparse/triple_product_build.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -136,6 +138,39 @@ TEST(SparseGroups, ProductsOfSeveralLanesAreThoseOfOne) {
         EXPECT_EQ(to_host(ctx, made.pattern.with<double>(values.data())),
                   to_host(ctx, one.pattern().with<double>(wanted.data())));
       }
+  }
+}
+
+/// The same of P^T A P with one entry in a row of P: rows of A go to lanes.
+TEST(SparseGroups, AggregatesOfSeveralLanesAreThoseOfOne) {
+  Context ctx(Backend::host);
+  std::vector<std::pair<Csr<double>, Csr<double>>> list{
+      {generate(Poisson7Params{.n = 4}), random_matrix(64, 9, 1, 3)},
+      {generate(Poisson27Params{.n = 4}), random_matrix(64, 3, 1, 4)},
+      {mixed_rows(150, 150, 4), random_matrix(150, 40, 1, 5)}};
+  for (auto& [a, p] : list) {
+    for (Csr<double>* m : {&a, &p})
+      for (std::size_t k = 0; k < m->values.size(); ++k) m->values[k] = double(k % 13) - 5;
+    Csr<double> const pt = transpose(p.view());
+    sparse::TripleProduct const one(ctx, a.view(), p.view());
+    std::vector<double> wanted(static_cast<std::size_t>(one.pattern().entries));
+    one.values(ctx, a.view(), p.view(), wanted.data());
+    for (int const groups : {1, 3}) {
+      auto const fresh = [&] { return ThreadConverter(ctx.arena(), 4, groups); };
+      auto on = fresh();
+      auto const made = sparse::aggregate_pattern(
+          on, PatternView(a.view()), PatternView(p.view()), PatternView(pt.view()), {},
+          [&](PatternView const& left, sparse::RightFactor const& right) {
+            return sparse::product_pattern(fresh, left, right, {});
+          });
+      ASSERT_TRUE(made);
+      std::vector<double> values(wanted.size(), -1);
+      ASSERT_EQ(made->pattern.entries, one.pattern().entries);
+      sparse::aggregate_values(on, *made, a.view(), p.view(), PatternView(pt.view()),
+                               values.data());
+      EXPECT_EQ(to_host(ctx, made->pattern.with<double>(values.data())),
+                to_host(ctx, one.pattern().with<double>(wanted.data())));
+    }
   }
 }
 

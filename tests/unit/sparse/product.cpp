@@ -241,6 +241,54 @@ Csr<double> star(Index n) {
   return a;
 }
 
+/// The bits of the two products, whatever is tabled and walked: with A P where a row of it is too
+/// long for a lane, in windows where a row of C has more columns than a group has room for.
+TYPED_TEST(SparseProduct, AggregatesHaveTheBitsOfTwoProducts) {
+  using T = typename TestFixture::T;
+  Csr<double> const grid = generate(Poisson27Params{.n = 9, .coefficient = Coefficient::random}),
+                    hubs = generate(RmatParams{10, 8, Coefficient::random});
+  std::vector<Pair> const list{
+      {"boxes", grid, aggregates(grid.rows, 7)},
+      {"some in none, some empty", grid, random_matrix(grid.rows, 150, 1, 5)},
+      {"hubs", hubs, random_matrix(hubs.rows, 300, 1, 6)},
+      {"long rows of C", star(12000), random_matrix(12000, 8000, 1, 7)},
+      {"one column", random_matrix(900, 900, 5, 6), aggregates(900, 900)},
+      {"none", random_matrix(60, 60, 5, 6), random_matrix(60, 20, 0, 7)}};
+  for (auto const& [name, of_a, of_p] : list) {
+    Csr<T> const a = as<T>(of_a), p = as<T>(of_p), pt = transpose(p.view());
+    Csr<T> const wanted = by_map(pt, by_map(a, p));
+    CsrStorage<T> const A(this->ctx(), Csr<T>(a)), P(this->ctx(), Csr<T>(p));
+    for (ProductLimits const& limits :
+         {ProductLimits{.walked = 1 << 20}, ProductLimits{}, ProductLimits{.walked = 0},
+          ProductLimits{.sizes = 0, .walked = 1 << 20}, ProductLimits{.sizes = 2, .few = 0},
+          ProductLimits{.row = 5}, ProductLimits{.places = false}}) {
+      SCOPED_TRACE(cat(name, ", ", limits.sizes, " sizes, ", limits.walked, ", ", limits.row));
+      sparse::TripleProduct const plan(this->ctx(), A.view(), P.view(), limits);
+      if (limits.walked != ProductLimits{}.walked)
+        EXPECT_EQ(plan.goes_by_aggregates(), limits.walked > 0);
+      There<T> c(this->ctx(), std::vector<T>(static_cast<std::size_t>(plan.pattern().entries),
+                                             std::numeric_limits<T>::quiet_NaN())),
+          r(this->ctx(), std::vector<T>(p.values.size()));
+      plan.values(this->ctx(), A.view(), P.view(), c.data(), r.data());
+      expect_same(to_host(this->ctx(), plan.pattern().with(static_cast<T const*>(c.data()))),
+                  wanted);
+      EXPECT_EQ(r.all(), pt.values);
+    }
+  }
+}
+
+/// One row with two entries is enough for A P to be made.
+TYPED_TEST(SparseProduct, AggregatesAreOfOneEntryARow) {
+  using T = typename TestFixture::T;
+  Csr<T> const a = as<T>(random_matrix(5, 5, 5, 3)),
+               p{5, 3, {0, 1, 1, 3, 4, 4}, {1, 0, 2, 1}, {1, 2, 3, 4}};
+  CsrStorage<T> const A(this->ctx(), Csr<T>(a)), P(this->ctx(), Csr<T>(p));
+  sparse::TripleProduct const plan(this->ctx(), A.view(), P.view());
+  EXPECT_FALSE(plan.goes_by_aggregates());
+  expect_same(to_host(this->ctx(), sparse::triple_product(this->ctx(), A.view(), P.view()).view()),
+              by_map(transpose(p.view()), by_map(a, p)));
+}
+
 TEST(ProductLimit, TellsWhatWouldBeDenseBeforeItIsMade) {
   Context ctx(Backend::host);
   Csr<double> const a = star(3000);  // 9e6 products, 1000 an entry
