@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Groups of lanes on the device (sparse/groups.hpp): threads, parts of warps, and warps.
+/// Groups of lanes on the device (sparse/groups.hpp): threads, parts of warps, warps,
+/// and blocks.
 #pragma once
 
 #include <tcsolve/kernels/cuda/convert.cuh>
@@ -34,6 +35,25 @@ class WarpGroup {
   __device__ static int lane() { return static_cast<int>(threadIdx.x % 32); }
   __device__ static constexpr int lanes() { return 32; }
   __device__ static void sync() { __syncwarp(); }
+  template <class N>
+  __device__ static N most(N n) {
+    return n;
+  }
+  template <class T>
+  __device__ sparse::Strip<T> strip(std::size_t at) const {
+    return {reinterpret_cast<T*>(scratch_ + at)};
+  }
+
+ private:
+  std::byte* scratch_;
+};
+
+class BlockGroup {
+ public:
+  __device__ explicit BlockGroup(std::byte* scratch) : scratch_(scratch) {}
+  __device__ static int lane() { return static_cast<int>(threadIdx.x); }
+  __device__ static constexpr int lanes() { return sparse::block_lanes; }
+  __device__ static void sync() { __syncthreads(); }
   template <class N>
   __device__ static N most(N n) {
     return n;
@@ -94,6 +114,12 @@ __global__ void __launch_bounds__(128) each_part_kernel(std::int64_t n, int byte
     f(PartGroup(reinterpret_cast<std::byte*>(staged) + std::size_t(group) * bytes, all), i);
 }
 
+template <class F>
+__global__ void __launch_bounds__(sparse::block_lanes) each_block_kernel(std::int64_t, F f) {
+  extern __shared__ double staged[];
+  f(BlockGroup(reinterpret_cast<std::byte*>(staged)), std::int64_t{blockIdx.x});
+}
+
 class GroupConverter : public Converter {
  public:
   GroupConverter(Device& on, Arena& arena) : Converter(on, arena), on_(on) {}
@@ -103,6 +129,7 @@ class GroupConverter : public Converter {
     auto const strip = static_cast<int>(bytes);
     if (lanes == 1)
       return launch(each_thread_kernel<F>, ThreadGroup::threads, ThreadGroup::threads, bytes, n, f);
+    if (lanes == sparse::block_lanes) return launch(each_block_kernel<F>, lanes, 1, bytes, n, f);
     int const of_warp = lanes == PartGroup::width ? 32 / PartGroup::width : 1;
     // As many warps a block as 48 KB hold, which need not be asked for.
     auto const fit = static_cast<int>((48 << 10) / std::max<std::size_t>(of_warp * bytes, 1));

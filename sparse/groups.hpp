@@ -3,8 +3,8 @@
 /// products of sparse matrices need beyond kernels/convert.hpp. sparse/host_groups.hpp and
 /// sparse/groups.cuh add to the backend
 ///
-///     on.each_group(n, lanes, bytes, f)   f(group, i) for 0 <= i < n, in any order, by 1, 8 or 32
-///                                         lanes, each of which calls f
+///     on.each_group(n, lanes, bytes, f)   f(group, i) for 0 <= i < n, in any order, by 1, 8, 32 or
+///                                         128 lanes, each of which calls f
 ///     group.lane()  group.lanes()         which of how many: 0 of 1 on the host
 ///     group.sync()                        what the lanes have written is seen by all of them
 ///     group.most(n)                       the largest n of the groups that go in step with this
@@ -27,8 +27,14 @@
 
 namespace tcsolve::sparse {
 
+/// Lanes of a group that is a block of a device.
+constexpr int block_lanes = 128;
 /// Bytes that a group may have, which every device can give to a block.
 constexpr std::size_t most_scratch = 64 << 10;
+/// The same for groups of so many lanes, several of which are in a block at least.
+constexpr std::size_t most_scratch_of(int lanes) {
+  return most_scratch / (lanes == 1 ? 64 : lanes < 32 ? 32 / lanes : 1);
+}
 
 /// A list in the memory of a group. Those of threads that are a group each lie interleaved, so that
 /// a warp meets no bank twice, whatever element each of its threads is at.

@@ -131,8 +131,9 @@ struct SumAggregate {
   }
   /// As many rows of A as there are lanes, where their sums fit.
   static int most_at_once(int lanes, Index window) {
-    while (lanes > 1 && bytes(lanes, window) > most_scratch) lanes /= 2;
-    return lanes;
+    int rows = lanes;
+    while (rows > 1 && bytes(rows, window) > most_scratch_of(lanes)) rows /= 2;
+    return rows;
   }
 
   /// The memory of a group. Sums of a column lie together, those of rows before the total.
@@ -210,10 +211,13 @@ template <class T, class On>
 void aggregate_values(On& on, ProductPattern const& made, CsrView<T> const& a, CsrView<T> const& p,
                       PatternView const& pt, T* c) {
   using Sum = SumAggregate<T>;
-  int const lanes = has_short_rows(pt) ? part_lanes : 32;
+  bool const parts = has_short_rows(pt);
   Sum const sum{a, pt, made.pattern.view(), aggregates_of_rows(on, p), made.order.data(), c, 1, 0};
   each_class(made, [&](Offset first, Offset count, Index window) {
     Sum own = sum;
+    // The groups of a warp share what a warp may have.
+    bool const fit = Sum::bytes(part_lanes, window) <= most_scratch_of(part_lanes);
+    int const lanes = parts && fit ? part_lanes : 32;
     own.rows += first, own.window = window, own.at_once = Sum::most_at_once(lanes, window);
     on.each_group(count, lanes, Sum::bytes(own.at_once, window), own);
   });

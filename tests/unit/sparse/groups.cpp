@@ -4,10 +4,11 @@
 /// early.
 #include <tcsolve/io/generate/generators.hpp>
 #include <tcsolve/kernels/host/convert.hpp>
+#include <tcsolve/sparse/host_groups.hpp>
 #include <tcsolve/sparse/product.hpp>
 #include <tcsolve/sparse/product_build.hpp>
 #include <tcsolve/sparse/triple_product.hpp>
-#include <tcsolve/sparse/triple_product_build.hpp>
+#include <tcsolve/sparse/triple_product_blocks_build.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -64,8 +65,8 @@ class ThreadConverter : public host::Converter {
   ThreadConverter(Arena& arena, int lanes, int groups = 1)
       : Converter(arena), lanes_(lanes), groups_(groups) {}
   template <class F>
-  void each_group(std::int64_t n, int, std::size_t bytes, F const& f) {
-    EXPECT_LE(bytes, sparse::most_scratch);
+  void each_group(std::int64_t n, int lanes, std::size_t bytes, F const& f) {
+    EXPECT_LE(bytes, sparse::most_scratch_of(lanes));
     std::int64_t const whole = n / groups_ * groups_;
     in_step(groups_, 0, whole, bytes, f);
     in_step(static_cast<int>(n - whole), whole, n, bytes, f);
@@ -172,6 +173,74 @@ TEST(SparseGroups, AggregatesOfSeveralLanesAreThoseOfOne) {
                 to_host(ctx, one.pattern().with<double>(wanted.data())));
     }
   }
+}
+
+/// The same by blocks, some nodes at a time; there are none in the last aggregate.
+TEST(SparseGroups, BlocksOfAggregatesAreThoseOfOneLane) {
+  Context ctx(Backend::host);
+  Csr<double> a = generate(ElasticityParams{.n = 4});
+  Index const node = 3, coarse = 6, nodes = a.rows / node, aggregates = 5;
+  Csr<double> p{.rows = a.rows, .cols = coarse * aggregates, .offsets = {0}};
+  for (Index i = 0; i < p.rows; ++i) {
+    Index const of = i / node * 7 % (aggregates - 1);
+    for (Index s = 0; s < coarse; ++s) p.columns.push_back(of * coarse + s);
+    p.offsets.push_back(static_cast<Offset>(p.columns.size()));
+  }
+  p.values.resize(p.columns.size());
+  for (Csr<double>* m : {&a, &p})
+    for (std::size_t k = 0; k < m->values.size(); ++k) m->values[k] = double(k % 13) - 5;
+  sparse::TripleProduct const one(ctx, a.view(), p.view(), {}, node, coarse);
+  std::vector<double> wanted(static_cast<std::size_t>(one.pattern().entries)), values(wanted);
+  one.values(ctx, a.view(), p.view(), wanted.data());
+
+  sparse::AggregateProduct plan;
+  plan.factors = sparse::factors_by_blocks(ctx, a.view(), p.view(), {node, node, coarse});
+  ASSERT_TRUE(plan.factors);
+  ASSERT_EQ(plan.factors->a.rows, nodes);
+  plan.pt = sparse::Transpose(ctx, plan.factors->b.with<double>(nullptr)).release();
+  ThreadConverter on(ctx.arena(), 4);
+  auto made = sparse::aggregate_pattern(
+      on, plan.factors->a.view(), plan.factors->b.view(), plan.pt.view(), {},
+      [&](PatternView const& left, sparse::RightFactor const& right) {
+        return sparse::product_pattern([&] { return ThreadConverter(ctx.arena(), 4); }, left, right,
+                                       {});
+      });
+  ASSERT_TRUE(made);
+  plan.made = std::move(*made);
+  sparse::block_aggregate_values(on, plan, a.view(), p.view(), values.data());
+  EXPECT_EQ(values, wanted);
+}
+
+/// Asks, and runs nothing.
+struct ScratchConverter : host::Converter {
+  using Converter::Converter;
+  std::vector<int> asked;
+  template <class F>
+  void each_group(std::int64_t, int lanes, std::size_t bytes, F const&) {
+    EXPECT_LE(bytes, sparse::most_scratch_of(lanes)) << lanes << " lanes";
+    asked.push_back(lanes);
+  }
+};
+
+/// Short aggregates have a part of a warp each, but where the rows of C are too long for it.
+TEST(SparseGroups, AggregatesTakeNoMoreThanABlockHas) {
+  Context ctx(Backend::host);
+  Csr<double> const a = mixed_rows(4000, 4000, 7), p = random_matrix(4000, 3800, 1, 8),
+                    pt = transpose(p.view());
+  sparse::ProductLimits const limits{.walked = 1 << 20};
+  host::GroupConverter each(ctx.arena());
+  auto const made = sparse::aggregate_pattern(
+      each, a.view(), p.view(), pt.view(), limits,
+      [&](PatternView const& left, sparse::RightFactor const& right) {
+        return sparse::product_pattern([&] { return host::GroupConverter(ctx.arena()); }, left,
+                                       right, limits);
+      });
+  ASSERT_TRUE(made);
+  ScratchConverter on(ctx.arena());
+  sparse::aggregate_values(on, *made, a.view(), p.view(), PatternView(pt.view()),
+                           static_cast<double*>(nullptr));
+  EXPECT_TRUE(std::ranges::count(on.asked, sparse::part_lanes) > 0);
+  EXPECT_TRUE(std::ranges::count(on.asked, 32) > 0);
 }
 
 }  // namespace
