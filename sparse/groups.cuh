@@ -129,7 +129,6 @@ class GroupConverter : public Converter {
     auto const strip = static_cast<int>(bytes);
     if (lanes == 1)
       return launch(each_thread_kernel<F>, ThreadGroup::threads, ThreadGroup::threads, bytes, n, f);
-    if (lanes == sparse::block_lanes) return launch(each_block_kernel<F>, lanes, 1, bytes, n, f);
     int const of_warp = lanes == PartGroup::width ? 32 / PartGroup::width : 1;
     // As many warps a block as 48 KB hold, which need not be asked for.
     auto const fit = static_cast<int>((48 << 10) / std::max<std::size_t>(of_warp * bytes, 1));
@@ -138,6 +137,10 @@ class GroupConverter : public Converter {
       launch(each_part_kernel<F>, 32 * warps, groups, bytes, n, strip, f);
     else
       launch(each_warp_group_kernel<F>, 32 * warps, groups, bytes, n, strip, f);
+  }
+  template <class F>
+  void each_block(std::int64_t n, std::size_t bytes, F const& f) {
+    launch(each_block_kernel<F>, sparse::block_lanes, 1, bytes, n, f);
   }
 
  private:

@@ -3,8 +3,9 @@
 /// products of sparse matrices need beyond kernels/convert.hpp. sparse/host_groups.hpp and
 /// sparse/groups.cuh add to the backend
 ///
-///     on.each_group(n, lanes, bytes, f)   f(group, i) for 0 <= i < n, in any order, by 1, 8, 32 or
-///                                         128 lanes, each of which calls f
+///     on.each_group(n, lanes, bytes, f)   f(group, i) for 0 <= i < n, in any order, by 1, 8 or 32
+///                                         lanes, each of which calls f
+///     on.each_block(n, bytes, f)          the same by block_lanes lanes
 ///     group.lane()  group.lanes()         which of how many: 0 of 1 on the host
 ///     group.sync()                        what the lanes have written is seen by all of them
 ///     group.most(n)                       the largest n of the groups that go in step with this

@@ -43,7 +43,17 @@ class GroupConverter : public Converter {
   using Converter::Converter;
   template <class F>
   void each_group(std::int64_t n, int, std::size_t, F const& f) {
-    parallel(n, 600, [&](std::int64_t i) {
+    in_groups(n, 600, f);
+  }
+  template <class F>
+  void each_block(std::int64_t n, std::size_t, F const& f) {
+    in_groups(n, 60, f);
+  }
+
+ private:
+  template <class F>
+  static void in_groups(std::int64_t n, std::int64_t serial_below, F const& f) {
+    parallel(n, serial_below, [&](std::int64_t i) {
       alignas(16) std::byte scratch[sparse::most_scratch];
       f(Group(scratch), i);
     });

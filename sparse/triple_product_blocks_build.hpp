@@ -39,17 +39,18 @@ struct SumAggregateBlocks {
   };
   /// The memory of a group.
   struct Sums {
-    Strip<T> total, part, own;  ///< blocks of C, of A P and of P
-    Strip<Found> found;         ///< (nodes, at_once)
-    Strip<Found> node;          ///< (nodes) {which, its block of P}
-    Strip<Index> columns;       ///< (n) of C
+    T *total, *part, *own;  ///< blocks of C, of A P and of P
+    Found* found;           ///< (nodes, at_once)
+    Found* node;            ///< (nodes) {which, its block of P}
+    Index* there;           ///< (nodes, n) whether a node has a block of A P
+    Strip<Index> columns;   ///< (n) of C
     Index n = 0;
   };
   static std::size_t bytes(ProductBlocks const& s, int nodes, Index window) {
     auto const width = std::size_t(window), height = std::size_t(nodes);
     std::size_t const entries = std::size_t(s.inner) * s.cols;
     return (width * s.cols * s.cols + height * (width + 1) * entries) * sizeof(T) +
-           height * (at_once + 1) * sizeof(Found) + width * sizeof(Index);
+           height * (at_once + 1) * sizeof(Found) + (height + 1) * width * sizeof(Index);
   }
   TCSOLVE_HD static Sums sums_of(auto const& group, ProductBlocks const& s, int nodes,
                                  Index window) {
@@ -59,10 +60,12 @@ struct SumAggregateBlocks {
                       own = part + height * width * entries * sizeof(T),
                       found = own + height * entries * sizeof(T),
                       node = found + height * at_once * sizeof(Found),
-                      columns = node + height * sizeof(Found);
-    return {group.template strip<T>(0),        group.template strip<T>(part),
-            group.template strip<T>(own),      group.template strip<Found>(found),
-            group.template strip<Found>(node), group.template strip<Index>(columns)};
+                      there = node + height * sizeof(Found),
+                      columns = there + height * width * sizeof(Index);
+    return {&group.template strip<T>(0)[0],        &group.template strip<T>(part)[0],
+            &group.template strip<T>(own)[0],      &group.template strip<Found>(found)[0],
+            &group.template strip<Found>(node)[0], &group.template strip<Index>(there)[0],
+            group.template strip<Index>(columns)};
   }
 
   /// Adds n blocks of row i of A, from block `first` on, to entry e of node m's blocks of A P.
@@ -101,22 +104,25 @@ struct SumAggregateBlocks {
       }
     }
   }
-  /// The same to all entries, by one lane, of node 0.
-  TCSOLVE_HD void add_by_one(Sums const& sums, Offset first, int n) const {
-    std::int64_t const i = sums.node[0].place;
+  /// The same to all entries, by one lane.
+  TCSOLVE_HD void add_by_one(Sums const& sums, int m, Offset first, int n) const {
+    std::int64_t const i = sums.node[m].place;
     Index const* const columns = a_blocks.columns + a_blocks.offsets[i] + first;
     for (int r = 0; r < b(); ++r) {
       RowInBlocks<T> const row(a, a_blocks, i * b() + r, i, b());
       for (int q = 0; q < n; ++q) {
-        if (sums.found[q].place < 0) continue;
-        T const* const of_j = p + Offset{sums.found[q].from} * b() * k();
-        Index const part = (sums.found[q].place * b() + r) * k();
+        Found const of = sums.found[m * at_once + q];
+        if (of.place < 0) continue;
+        T const* const of_j = p + Offset{of.from} * b() * k();
+        T* const part = sums.part + ((m * sums.n + of.place) * b() + r) * k();
+        T sum[K > 0 ? K : most_node_vectors];
+        for (int s = 0; s < k(); ++s) sum[s] = part[s];
         for (int t = 0; t < b(); ++t) {
           T const factor = row.entry(first + q, columns[q], b(), t);
           for (int s = 0; s < k(); ++s)
-            sums.part[part + s] =
-                sum_of(sums.part[part + s], product_of(factor, of_j[t * k() + s]));
+            sum[s] = sum_of(sum[s], product_of(factor, of_j[t * k() + s]));
         }
+        for (int s = 0; s < k(); ++s) part[s] = sum[s];
       }
     }
   }
@@ -129,6 +135,7 @@ struct SumAggregateBlocks {
       sums.node[m] = {which[m], static_cast<Index>(p_blocks.offsets[which[m]])};
     group.sync();
     for (Index e = lane; e < n * sums.n * entries; e += lanes) sums.part[e] = T(0);
+    for (Index e = lane; e < n * sums.n; e += lanes) sums.there[e] = 0;
     for (int e = lane; e < n * entries; e += lanes)
       sums.own[e] = p[Offset{sums.node[e / entries].from} * entries + e % entries];
     Offset longest = 0;
@@ -148,12 +155,13 @@ struct SumAggregateBlocks {
         if (q >= blocks(m)) continue;
         Index const j = a_blocks.columns[a_blocks.offsets[sums.node[m].place] + first + q],
                     J = aggregate[j];
-        sums.found[x] = {J < 0 ? -1 : place_of(sums.columns, sums.n, J),
-                         static_cast<Index>(p_blocks.offsets[j])};
+        Index const place = J < 0 ? -1 : place_of(sums.columns, sums.n, J);
+        if (place >= 0) put(sums.there + m * sums.n + place, 1);
+        sums.found[x] = {place, static_cast<Index>(p_blocks.offsets[j])};
       }
       group.sync();
       if (lanes == 1)
-        add_by_one(sums, first, blocks(0));
+        for (int m = 0; m < n; ++m) add_by_one(sums, m, first, blocks(m));
       else
         for (int e = lane; e < n * entries; e += lanes)
           add_entry(sums, e / entries, first, blocks(e / entries), e % entries);
@@ -166,8 +174,7 @@ struct SumAggregateBlocks {
     Index const I = rows[at];
     Offset const begin = c_blocks.offsets[I];
     auto const count = static_cast<Index>(c_blocks.offsets[std::int64_t{I} + 1] - begin);
-    int const lane = group.lane(), lanes = group.lanes(), square = k() * k(),
-              step = lanes == 1 ? 1 : nodes;
+    int const lane = group.lane(), lanes = group.lanes(), square = k() * k();
     Stretch const members = stretch_of(pt_blocks.offsets, I);
     Sums sums = sums_of(group, sizes, nodes, window);
     for (Index from = 0; from < count; from += window) {
@@ -175,16 +182,19 @@ struct SumAggregateBlocks {
       for (Index m = lane; m < sums.n; m += lanes)
         sums.columns[m] = c_blocks.columns[begin + from + m];
       for (Index e = lane; e < sums.n * square; e += lanes) sums.total[e] = T(0);
-      for (Offset m = members.begin; m < members.end; m += step) {
-        int const n = members.end - m < step ? static_cast<int>(members.end - m) : step;
+      for (Offset m = members.begin; m < members.end; m += nodes) {
+        int const n = members.end - m < nodes ? static_cast<int>(members.end - m) : nodes;
         walk(group, sums, pt_blocks.columns + m, n);
         for (Index e = lane; e < sums.n * square; e += lanes) {
           Index const J = e / square, of_row = e / k() % k(), s = e % k();
           T total = sums.total[e];
-          for (int of = 0; of < n; ++of)
+          for (int of = 0; of < n; ++of) {
+            if (sums.there[of * sums.n + J] == 0) continue;
+            T const* const own = sums.own + of * b() * k() + of_row;
+            T const* const part = sums.part + (of * sums.n + J) * b() * k() + s;
             for (int r = 0; r < b(); ++r)
-              total = sum_of(total, product_of(sums.own[(of * b() + r) * k() + of_row],
-                                               sums.part[((of * sums.n + J) * b() + r) * k() + s]));
+              total = sum_of(total, product_of(own[r * k()], part[r * k()]));
+          }
           sums.total[e] = total;
         }
       }
@@ -225,7 +235,7 @@ void sum_aggregate_blocks(On& on, AggregateProduct const& plan, CsrView<T> const
     own.window = std::min(own.window, columns);
     own.nodes = std::clamp(block_lanes / (s.inner * s.cols), 1, most_nodes);
     while (own.nodes > 1 && Sum::bytes(s, own.nodes, own.window) > most_scratch) --own.nodes;
-    on.each_group(count, block_lanes, Sum::bytes(s, own.nodes, own.window), own);
+    on.each_block(count, Sum::bytes(s, own.nodes, own.window), own);
   });
 }
 

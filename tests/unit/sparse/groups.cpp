@@ -71,6 +71,11 @@ class ThreadConverter : public host::Converter {
     in_step(groups_, 0, whole, bytes, f);
     in_step(static_cast<int>(n - whole), whole, n, bytes, f);
   }
+  template <class F>
+  void each_block(std::int64_t n, std::size_t bytes, F const& f) {
+    EXPECT_LE(bytes, sparse::most_scratch_of(sparse::block_lanes));
+    in_step(1, 0, n, bytes, f);
+  }
 
  private:
   /// f of first to end - 1, so many at a time.
