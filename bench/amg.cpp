@@ -20,8 +20,8 @@
 ///            iterations; bicgstab: bench/plain_krylov.hpp), A on the device, median ms
 ///
 /// The smallest matrix is also solved by a loop that is a graph, and by one that is one kernel. A
-/// line a matrix and preconditioner; jacobi, `auto` and every type of value beside each other, and
-/// set-up and solve of each over the plain loop's time.
+/// line a matrix and preconditioner; jacobi, `auto` and every type of value, with and without
+/// `unsmoothed: 1`, beside each other, and set-up and solve of each over the plain loop's time.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -264,15 +264,18 @@ void measure(Context& ctx, bench::Clock& clock, Case const& c, int repetitions,
     for (auto const& [name, value] : values)
       if (types.find(name) != std::string::npos) f(name, value);
   };
-  each([&](char const* name, AmgValues value) {
-    solve(ctx, c, cat("{type: amg, values: ", name, space, "}"), named, unit, plain, repetitions);
-    set_up(ctx, clock, c, {.values = value}, unit, repetitions);
-    if (c.a.rows <= 1 << 16)
-      for (char const* execution : {"graph", "persistent"})
-        solve(ctx, c, cat("{type: amg, values: ", name, space, "}"),
-              cat("{type: ", method, ", max_iters: 20000, execution: ", execution, "}"), unit,
-              plain, repetitions);
-  });
+  for (int const unsmoothed : {0, 1})
+    each([&](char const* name, AmgValues value) {
+      std::string const M =
+          cat("{type: amg, values: ", name, unsmoothed > 0 ? ", unsmoothed: 1" : "", space, "}");
+      solve(ctx, c, M, named, unit, plain, repetitions);
+      set_up(ctx, clock, c, {.unsmoothed = unsmoothed, .values = value}, unit, repetitions);
+      if (c.a.rows <= 1 << 16)
+        for (char const* execution : {"graph", "persistent"})
+          solve(ctx, c, M,
+                cat("{type: ", method, ", max_iters: 20000, execution: ", execution, "}"), unit,
+                plain, repetitions);
+    });
   int const few = std::min(repetitions, 3);
   solve(ctx, c, "{type: jacobi}", named, unit, plain, few);
   solve(ctx, c, "{type: auto}", "{type: auto}", unit, plain, few);
