@@ -40,6 +40,9 @@ class Aggregation final : public AmgTransfer {
   std::uint8_t const* strong() const override {
     return !symmetric_part_ || symmetric_part_->keeps_pattern() ? keep_.data() : nullptr;
   }
+  /// Where a block counts from 1e-4 of the diagonals on, entries that vanish are less of it than
+  /// what others are rounded by: a few that should be zero, as rounding has left them.
+  std::uint8_t const* endangered() const override { return strength_ > 1e-4 ? nullptr : strong(); }
   /// Whether H_F = H.
   bool keeps_all() const { return !filter_; }
   /// Its strength graph is the same.

@@ -59,6 +59,9 @@ class AmgTransfer {
   bool plain() const { return plain_; }
   /// (entries of A) 1 for those of the strength graph, in the Context's space; null: not known.
   virtual std::uint8_t const* strong() const { return keep_.data(); }
+  /// The same of those that may be as small as what 16 bits take for 0, 2^-25 of the diagonals'
+  /// geometric mean; null: none is, or it is not known.
+  virtual std::uint8_t const* endangered() const { return strong(); }
 
   /// A coarser matrix of fewer entries from now on, as a rule; false where there is none. May be
   /// asked again.

@@ -357,7 +357,8 @@ void StoredLevels<T>::take_numbers(Context& ctx, AmgHierarchy const& made, F con
     if constexpr (std::is_same_v<T, double>)
       if (given) to.A = from.A;
     if (!given) {
-      std::uint8_t const* const keep = made.is_coarsest(l) ? nullptr : made.transfer(l).strong();
+      std::uint8_t const* const keep =
+          made.is_coarsest(l) ? nullptr : made.transfer(l).endangered();
       bool const thorough = l == 0 || made.node_rows(l) > 1;
       f(held_[l].A, a, LevelScale{-h, own, own}, keep, values, LevelUse{products, thorough});
       to.A = held_[l].A.A, to.values = held_[l].A.values;

@@ -117,6 +117,25 @@ TEST_P(AmgLevels, ALevelThatLosesStrongCouplingsIsStoredInFp32) {
   EXPECT_EQ(values({.strength = 0, .values = AmgValues::bf16}).front(), Real::bf16);
 }
 
+/// Of a strong block some entries should be zero, and are what rounding has left of them.
+TEST_P(AmgLevels, EntriesThatRoundingHasLeftInAStrongBlockMayVanish) {
+  Csr<double> a = generate(ElasticityParams{.n = 8, .coefficient = Coefficient::random});
+  for (Index i = 0; i < a.rows; ++i)
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k)
+      if (Index const j = a.columns[k]; i != j && i / 3 == j / 3) a.values[k] = 1e-15;
+  auto const types = [&](AmgParams const& params) {
+    auto const view = made(a, params)->view();
+    return dynamic_cast<AmgCycle const&>(*view).values();
+  };
+  AmgParams params{.near_nullspace = {.block = 3}, .coarse_size = 100, .values = AmgValues::f16};
+  std::vector<Real> const now = types(params);
+  ASSERT_GE(now.size(), 2u);
+  for (std::size_t l = 0; l + 1 < now.size(); ++l) EXPECT_EQ(now[l], Real::f16) << l;
+  // By strength 0 nothing says that a block is more than these.
+  params.strength = 0;
+  EXPECT_EQ(types(params).front(), Real::f32);
+}
+
 /// In the formats that there are; recordings of M are made anew.
 TEST_P(AmgLevels, NewValuesGoIntoTheStoredLevels) {
   Csr<double> const a = generate(Poisson7Params{.n = 9, .coefficient = Coefficient::random});

@@ -179,8 +179,9 @@ TYPED_TEST(SparseBlocks, AggregatesHaveTheBitsOfTwoProducts) {
       {"rows beyond the memory of a group", mixed_rows(500, 500, 7), random_matrix(500, 480, 1, 8),
        0}};
   for (Aggregated const& m : list)
-    for (auto const& [node, coarse] :
+    for (std::pair<Index, Index> const& size :
          {std::pair<Index, Index>{3, 6}, {3, 3}, {6, 6}, {1, 2}, {2, 5}}) {
+      Index const node = size.first, coarse = size.second;
       Csr<T> const a = by_entries<T>(m.a, node, node, m.drop, 11),
                    p = by_entries<T>(m.p, node, coarse, 0, 12);
       CsrStorage<T> const A(this->ctx(), Csr<T>(a)), P(this->ctx(), Csr<T>(p));
