@@ -258,8 +258,7 @@ TEST_P(Amg, ProlongationAndGalerkinProductAreTheirFormulas) {
       Aggregation transfer(ctx(), s.matrix, B.vectors.data(),
                            {.block = block, .vectors = block, .strength = theta});
       ASSERT_FALSE(transfer.failed());
-      double const lambda = 1.7;
-      transfer.numbers(ctx(), s.matrix, lambda);
+      transfer.numbers(ctx(), s.matrix, 1.7);
       Dense const A = dense(a), P = dense(to_host(ctx(), transfer.P()));
       EXPECT_EQ(dense(to_host(ctx(), transfer.R())), Dense(P.transpose()));
       Dense const coarse = dense(to_host(ctx(), transfer.coarse()));
@@ -274,7 +273,7 @@ TEST_P(Amg, ProlongationAndGalerkinProductAreTheirFormulas) {
       tentative_values(ctx(), T, B.vectors.data(), t.data(), below.data());
       Dense const tentative = dense(to_host(ctx(), T.pattern.with<double>(t.data())));
       Dense const smoothed =
-          tentative - 4 / (3 * lambda) * A.diagonal().cwiseInverse().asDiagonal() * A * tentative;
+          tentative - 4 / (3 * 1.7) * A.diagonal().cwiseInverse().asDiagonal() * A * tentative;
       EXPECT_LE((P - smoothed).norm(), 1e-14 * P.norm());
     }
   }
