@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Groups of lanes on the device (sparse/groups.hpp): threads, parts of warps, warps,
-/// and blocks.
+/// Groups of lanes on the device (sparse/groups.hpp): threads, parts of warps, warps and blocks.
 #pragma once
 
 #include <tcsolve/kernels/cuda/convert.cuh>
@@ -29,12 +28,19 @@ class ThreadGroup {
   std::byte* block_;
 };
 
-class WarpGroup {
+/// All of a warp, or of a block of more threads.
+template <int width>
+class WholeGroup {
  public:
-  __device__ explicit WarpGroup(std::byte* scratch) : scratch_(scratch) {}
-  __device__ static int lane() { return static_cast<int>(threadIdx.x % 32); }
-  __device__ static constexpr int lanes() { return 32; }
-  __device__ static void sync() { __syncwarp(); }
+  __device__ explicit WholeGroup(std::byte* scratch) : scratch_(scratch) {}
+  __device__ static int lane() { return static_cast<int>(threadIdx.x % width); }
+  __device__ static constexpr int lanes() { return width; }
+  __device__ static void sync() {
+    if constexpr (width == 32)
+      __syncwarp();
+    else
+      __syncthreads();
+  }
   template <class N>
   __device__ static N most(N n) {
     return n;
@@ -47,25 +53,8 @@ class WarpGroup {
  private:
   std::byte* scratch_;
 };
-
-class BlockGroup {
- public:
-  __device__ explicit BlockGroup(std::byte* scratch) : scratch_(scratch) {}
-  __device__ static int lane() { return static_cast<int>(threadIdx.x); }
-  __device__ static constexpr int lanes() { return sparse::block_lanes; }
-  __device__ static void sync() { __syncthreads(); }
-  template <class N>
-  __device__ static N most(N n) {
-    return n;
-  }
-  template <class T>
-  __device__ sparse::Strip<T> strip(std::size_t at) const {
-    return {reinterpret_cast<T*>(scratch_ + at)};
-  }
-
- private:
-  std::byte* scratch_;
-};
+using WarpGroup = WholeGroup<32>;
+using BlockGroup = WholeGroup<sparse::block_lanes>;
 
 /// Eight lanes of a warp, of which there may be fewer groups at the end.
 class PartGroup {

@@ -4,19 +4,13 @@
 
 #include <tcsolve/kernels/host/convert.hpp>
 #include <tcsolve/sparse/groups.hpp>
+#include <tcsolve/sparse/pattern_build.hpp>
 
 namespace tcsolve::host {
 
 /// The least row that begins at an entry or behind it.
 inline Index row_from(OffsetsView const& offsets, Index rows, Offset entry) {
-  Index low = 0;
-  for (Index n = rows; n > 0;) {
-    Index const half = n / 2;
-    bool const before = offsets[low + half] < entry;
-    low = before ? low + half + 1 : low;
-    n = before ? n - half - 1 : half;
-  }
-  return low;
+  return sparse::first_not_below(offsets, rows, entry);
 }
 
 class Group {

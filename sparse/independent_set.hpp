@@ -16,7 +16,7 @@
 /// distance-2 maximal independent set and graph coarsening): with words that stay, a vertex beside
 /// great ones waits for each of them in turn. The same set on every run and backend.
 ///
-/// Cost: some five rounds for a grid at distance 2, the first of three passes over the pattern with
+/// Cost: some six rounds for a grid at distance 2, the first of three passes over the pattern with
 /// 4 bytes an entry at random, of a quarter of the vertices each next one; where the pattern is not
 /// known to be symmetric, a transpose (sparse/transpose.hpp).
 #pragma once

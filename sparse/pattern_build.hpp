@@ -11,8 +11,8 @@
 namespace tcsolve::sparse {
 
 /// The first place in [0, n) of ascending `sorted` that holds at least `key`; n: none does.
-template <class N, class K>
-TCSOLVE_HD N first_not_below(K const* sorted, N n, K key) {
+template <class Sorted, class N, class K>
+TCSOLVE_HD N first_not_below(Sorted const& sorted, N n, K key) {
   N low = 0;
   while (n > 0) {
     N const half = n / 2;

@@ -93,14 +93,8 @@ std::optional<ProductPattern> aggregate_pattern(On& on, PatternView const& a, Pa
 
 /// Where J is in n ascending columns; -1: nowhere.
 TCSOLVE_HD Index place_of(Strip<Index> const& columns, Index n, Index J) {
-  Index low = 0;
-  for (Index left = n; left > 0;) {
-    Index const half = left / 2;
-    bool const before = columns[low + half] < J;
-    low = before ? low + half + 1 : low;
-    left = before ? left - half - 1 : half;
-  }
-  return low < n && columns[low] == J ? low : -1;
+  Index const at = first_not_below(columns, n, J);
+  return at < n && columns[at] == J ? at : -1;
 }
 
 /// f(first, count, columns) for the rows of C, in their order, that have so many columns at most,

@@ -80,6 +80,8 @@ NcclLink::NcclLink(Device& on, Communicator& all) : RankLink(all, DeviceTranspor
 NcclLink::~NcclLink() {
   Current const current(on_);
   BesideCaptures const beside;
+  cudaStreamSynchronize(aside_.get());  // what it writes goes after this
+  aside_.reset();
   if (comm_ == nullptr) return;
   // Destroying waits for the other ranks' calls, which do not come any more where one has failed.
   (ranks.broken() ? nccl_.abort : nccl_.destroy)(comm_);

@@ -157,7 +157,7 @@ struct AmgParams {
             "iterations"),
         field(&P::unsmoothed, "unsmoothed", between(0, 100),
               "aggregation: so many of the first levels have a prolongation that is not smoothed: "
-              "half of the set-up and of its memory, for 1.3 to 1.9 times the iterations"),
+              "a shorter set-up and half of its memory, for 1.1 to 2 times the iterations"),
         field(&P::overcorrection, "overcorrection", between(1.0, 1.9),
               "what the correction is multiplied by that a prolongation without smoothing brings: "
               "of constants on aggregates the coarser matrix makes too much energy"),
