@@ -81,23 +81,37 @@ TCSOLVE_HD auto sell_sum(S const* values, I const* columns, Index width, X x, st
   return sum;
 }
 
-/// The sum over row i of a_ij x_j; x a pointer, or what reads like one. Padding is 0 and adds
-/// nothing, unless it meets an Inf or NaN of x, which makes NaN: such a sum is made anew, by the
-/// row's entries alone.
+/// The positions of a row that one of several threads takes: a stretch of them.
+struct SellShare {
+  int lane = 0, lanes = 1;
+  TCSOLVE_HD Index begin(Index width) const {
+    return lanes == 1 ? 0 : static_cast<Index>(std::int64_t{width} * lane / lanes);
+  }
+  TCSOLVE_HD Index end(Index width) const {
+    return lanes == 1 ? width : static_cast<Index>(std::int64_t{width} * (lane + 1) / lanes);
+  }
+};
+
+/// The sum over row i of a_ij x_j, or over a share of it; x a pointer, or what reads like one.
+/// Padding is 0 and adds nothing, unless it meets an Inf or NaN of x, which makes NaN: such a sum
+/// is made anew, by the row's entries alone.
 template <bool streams, class S, class X>
-TCSOLVE_HD auto sell_row(SellView<S> const& a, std::int64_t i, X x, std::int64_t stride) {
+TCSOLVE_HD auto sell_row(SellView<S> const& a, std::int64_t i, X x, std::int64_t stride,
+                         SellShare share = {}) {
   using T = std::remove_cvref_t<decltype(x[0])>;
   constexpr int C = SellView<S>::C;
   SellSlice const slice = a.slices[i / C];
-  S const* const values = a.values + slice.values + i % C;
-  Offset const lane = slice.indices + i % C;
-  T sum = slice.wide ? sell_sum<streams, C>(values, a.columns + lane, slice.width, x, stride)
-                     : sell_sum<streams, C>(values, a.deltas + lane, slice.width,
+  Index const begin = share.begin(slice.width), end = share.end(slice.width), width = end - begin;
+  S const* const values = a.values + slice.values + i % C + Offset{begin} * C;
+  Offset const first = slice.indices + i % C + Offset{begin} * C;
+  T sum = slice.wide ? sell_sum<streams, C>(values, a.columns + first, width, x, stride)
+                     : sell_sum<streams, C>(values, a.deltas + first, width,
                                             x + slice.base * stride, stride);
   if (sum == sum) return sum;
   sum = T(0);
-  for (Offset j = 0; j < a.lengths[i]; ++j) {
-    Offset const at = lane + j * C;
+  Index const length = a.lengths[i], count = (length < end ? length : end) - begin;
+  for (Offset j = 0; j < count; ++j) {
+    Offset const at = first + j * C;
     Index const column = slice.wide ? a.columns[at] : slice.base + a.deltas[at];
     sum += T(values[j * C]) * x[column * stride];
   }
@@ -105,8 +119,20 @@ TCSOLVE_HD auto sell_row(SellView<S> const& a, std::int64_t i, X x, std::int64_t
 }
 
 template <class S, class X>
-TCSOLVE_HD auto sell_row(SellView<S> const& a, std::int64_t i, X x, std::int64_t stride) {
-  return a.streams ? sell_row<true>(a, i, x, stride) : sell_row<false>(a, i, x, stride);
+TCSOLVE_HD auto sell_row(SellView<S> const& a, std::int64_t i, X x, std::int64_t stride,
+                         SellShare share = {}) {
+  return a.streams ? sell_row<true>(a, i, x, stride, share)
+                   : sell_row<false>(a, i, x, stride, share);
+}
+
+/// Threads that share a row by stretches of eight entries and more, as long as most would have
+/// none.
+template <class S>
+int sell_lanes(std::int64_t rows, SellView<S> const& a, int teams, int threads) {
+  std::int64_t const each = (rows + teams - 1) / teams;
+  int lanes = 1;
+  while (lanes < 32 && 2 * lanes * each <= threads && 16 * lanes * rows <= a.entries) lanes *= 2;
+  return lanes;
 }
 
 /// y = alpha A x + beta y, blocks of vectors.
@@ -131,6 +157,7 @@ struct SellMultiply {
   }
   void const* gathered() const { return x.data; }
   Index columns() const { return y.cols; }
+  int lanes(int teams, int threads) const { return sell_lanes(n, a, teams, threads); }
   T const** input() { return x.cols == 1 && x.row_stride == 1 ? &x.data : nullptr; }
 };
 
@@ -153,6 +180,7 @@ struct SellMultiplyDot {
   }
   TCSOLVE_HD void finish(Frame, double const* sum) const { *sigma = sum[0]; }
   void const* gathered() const { return x; }
+  int lanes(int teams, int threads) const { return sell_lanes(n, a, teams, threads); }
 };
 
 /// What sums residuals exactly.
