@@ -187,7 +187,7 @@ class Context {
   void submit(char const* name, F&& f, bool capturable = true) {
     if (recording_ == nullptr) return f(*this);
     bool const alone = joined_ && !communicator_->extends_sums();
-    Command command{name, {}, capturable, alone, typeid(void), {}};
+    Command command{name, {}, capturable, alone, typeid(void), {}, {}};
     if (command.alone)
       command.call = [f = std::forward<F>(f)](Context& ctx) {
         Guard<bool> guard(ctx.alone_, true);
@@ -208,6 +208,19 @@ class Context {
     command.type = typeid(V);
     command.operands.resize(sizeof(V));
     std::memcpy(command.operands.data(), &op, sizeof(V));
+  }
+  /// The same for a pass that does what parts(*this) submits. They are recorded with it, and work
+  /// on memory that is there.
+  template <class F, class Parts>
+  void submit_pass(char const* name, F&& f, bool capturable, Parts const& parts) {
+    submit(name, std::forward<F>(f), capturable);
+    if (recording_ == nullptr) return;
+    Recording apart;
+    {
+      Guard<Recording*> const guard(recording_, &apart);
+      parts(*this);
+    }
+    recording_->commands.back().parts = std::move(apart.commands);
   }
   bool recording() const { return recording_ != nullptr; }
   /// The operations that body(*this) submits, as a list; none of them runs. Their workspace belongs

@@ -25,6 +25,9 @@ struct Command {
   bool alone = false;                   ///< its sums are those of a rank, not of all
   std::type_index type = typeid(void);  ///< of the operation, where `operands` holds one
   std::vector<std::byte> operands;      ///< the operation: how a persistent kernel runs it
+  /// The commands that do the same one after another, where this one is several in a pass: an
+  /// interpreter of operations runs them in its place.
+  std::vector<Command> parts;
 };
 
 struct Recording {
@@ -39,5 +42,15 @@ struct Recording {
   /// Calls the commands in order, each in a range of its name.
   void run(Context&) const;
 };
+
+/// f(command) of each, or of its parts.
+template <class Commands, class F>
+void each_part(Commands& commands, F const& f) {
+  for (auto& command : commands)
+    if (command.parts.empty())
+      f(command);
+    else
+      each_part(command.parts, f);
+}
 
 }  // namespace tcsolve

@@ -4,6 +4,7 @@
 
 #include <tcsolve/kernels/matrix_ops.hpp>
 #include <tcsolve/kernels/residual.hpp>
+#include <tcsolve/kernels/smoothing_step.hpp>
 #include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 
@@ -12,7 +13,7 @@ namespace tcsolve {
 template <class T>
 using VectorOps =
     OpList<Fill<T>, Random<T>, Dot<T>, Dot2<T>, MaxAbs<T>, Multiply<T>, MultiplyDot<T>, Correct<T>,
-           Permute<T>, Axpby<T, double>, Axpby<T, float>, Rescale<T, T>>;
+           Permute<T>, Axpby<T, double>, Axpby<T, float>, Rescale<T, T>, SmoothingStep<T>>;
 using SharedOps =
     Join<VectorOps<double>, VectorOps<float>,
          OpList<Rescale<double, float>, ShiftResidual, Lengths>, ForValues<MaxRowSum>>;

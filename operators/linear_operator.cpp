@@ -94,6 +94,27 @@ void LinearOperator<T>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
 }
 
 template <class T>
+void LinearOperator<T>::apply_then(Context& ctx, T alpha, In<T> x, T beta, Out<T> y,
+                                   SmoothingStep<T> step) const {
+  step.n = y.size(), step.r = In<T>(y);
+  auto const apart = [=, this](Context& c) {
+    apply(c, alpha, x, beta, y);
+    submit(c, step);
+  };
+  Traits const all = traits();
+  if (!all.ends_in_steps || ctx.device() == nullptr || !x.is_vector() || !y.is_vector())
+    return apart(ctx);
+  check_operands(ctx, x, y, Op::none);
+  if (is_nothing(ctx, y)) return;
+  Context::Entry const entry(ctx);
+  auto const at_once = [=, this](Context& c) {
+    Range const range(c, [this] { return name() + ".apply"; });
+    do_apply_then(c, alpha, x, beta, y, step);
+  };
+  ctx.submit_pass("apply_then", at_once, all.capturable, apart);
+}
+
+template <class T>
 void LinearOperator<T>::apply_gram(Context& ctx, T alpha, In<T> X, Out<T> Y, double* G) const {
   check_operands(ctx, X, Y, Op::none);
   check_square("X^T A X");

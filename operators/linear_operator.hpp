@@ -14,6 +14,7 @@
 #include <tcsolve/core/precision.hpp>
 #include <tcsolve/kernels/diagonal.hpp>
 #include <tcsolve/kernels/residual.hpp>
+#include <tcsolve/kernels/smoothing_step.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 
 namespace tcsolve {
@@ -30,6 +31,8 @@ struct Traits {
   /// In a stopped loop (core/loop_state.hpp) an application does nothing: steps that were submitted
   /// ahead must leave what the loop goes on with. Else it makes y anew, of the same x.
   bool stops = true;
+  /// On a device a smoothing step is the end of the product: do_apply_then().
+  bool ends_in_steps = false;
 };
 
 /// Of one application to k columns.
@@ -62,6 +65,10 @@ class LinearOperator {
   void apply_dot(Context& ctx, In<T> x, Out<T> y, double* sigma) const {
     apply_dot(ctx, T(1), x, y, sigma);
   }
+  /// y = alpha A x + beta y, and the smoothing step whose r is this y, in one pass where a device's
+  /// format has the step at the end of a row, else one after the other. `step` has everything but
+  /// its n and r; what it writes is neither x nor y. Any number of columns.
+  void apply_then(Context&, T alpha, In<T> x, T beta, Out<T> y, SmoothingStep<T> step) const;
   /// Y = alpha A X, G = X^T Y, A square, in FP64: X and Y are row-major blocks of k columns, at
   /// most 64, and G is (k, k), row-major, in the Context's space. The same bits on every run; those
   /// of G may differ from gram()'s (kernels/blocks.hpp) by rounding. An operator that does not fuse
@@ -161,6 +168,11 @@ class LinearOperator {
 
   virtual void do_exact_residual(Context&, ResidualVectors const&) const {
     throw Unsupported(cat(name(), ": exact_residual"));
+  }
+  /// One column of adjacent entries, on a device. Override with traits().ends_in_steps.
+  virtual void do_apply_then(Context&, T /*alpha*/, In<T> /*x*/, T /*beta*/, Out<T> /*y*/,
+                             SmoothingStep<T> const&) const {
+    throw Unsupported(cat(name(), ": apply_then"));
   }
 
   void check_operands(Context&, In<T> x, Out<T> y, Op) const;

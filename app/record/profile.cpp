@@ -125,11 +125,13 @@ void Profile::hear_of_recorded(char const* name) {
 /// these is of another list.
 void Profile::recorded(Recording& list) {
   auto const is_operation = [](Command const& c) { return c.type != typeid(void); };
-  std::ptrdiff_t const count = std::ranges::count_if(list.commands, is_operation);
+  std::ptrdiff_t count = 0;
+  each_part(list.commands, [&](Command const& command) { count += is_operation(command); });
   if (count <= std::ssize(heard_)) {
     auto name = heard_.end() - count;
-    for (Command& command : list.commands)
+    each_part(list.commands, [&](Command& command) {
       if (is_operation(command)) command.name = *name++;
+    });
   }
   heard_.clear();
 }

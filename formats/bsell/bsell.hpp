@@ -36,6 +36,7 @@
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/kernels/padding.hpp>
 #include <tcsolve/kernels/read_only.hpp>
+#include <tcsolve/kernels/smoothing_step.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
 namespace tcsolve {
@@ -193,6 +194,9 @@ void spmm_bsell(Device&, BsellProduct<S, T> const&);
 /// y = alpha A x of one column, sigma = <x, y>, in one pass.
 template <class S, class T>
 void spmv_dot_bsell(Device&, BsellProduct<S, T> const&, double* sigma);
+/// One column of adjacent entries, and the step that takes each of its rows.
+template <class S, class T>
+void spmv_then_bsell(Device&, BsellProduct<S, T> const&, SmoothingStep<T> const&);
 }  // namespace cuda
 
 /// Of a matrix in the Context's space; host and device give the same numbers. Those of more than

@@ -15,7 +15,7 @@
 #include <tcsolve/kernels/cuda/execute.cuh>
 #include <tcsolve/kernels/cuda/finish_sigma.cuh>
 #include <tcsolve/kernels/cuda/pack.cuh>
-#include <tcsolve/kernels/cuda/range.cuh>
+#include <tcsolve/kernels/cuda/stepping_range.cuh>
 #include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 
@@ -176,9 +176,9 @@ __device__ __forceinline__ void each_row(BsellView<S> const& a, int log_share, T
   }
 }
 
-template <int b, bool adjacent, class S, class T>
+template <int b, bool adjacent, class S, class T, class Y>
 __global__ void __launch_bounds__(most_warps * 32, Form<b, S, T>::blocks)
-    bsell_kernel(BsellView<S> a, int log_share, T const* x, std::int64_t stride, Range<T> y,
+    bsell_kernel(BsellView<S> a, int log_share, T const* x, std::int64_t stride, Y y,
                  LoopState* loop) {
   if (Frame{loop}.stopped()) return;
   each_row<b, adjacent>(a, log_share, x, stride, [&](Index row, T sum) { y.write(row, sum); });
@@ -300,6 +300,18 @@ void spmm_bsell(Device& on, BsellProduct<S, T> const& p) {
 }
 
 template <class S, class T>
+void spmv_then_bsell(Device& on, BsellProduct<S, T> const& p, SmoothingStep<T> const& step) {
+  if (p.a.rows == 0) return;
+  SteppingRange<T> const y{{p.alpha, p.beta, p.y.data, 1}, step};
+  with_bsell_block(p.a.block, [&]<int b>(std::integral_constant<int, b>) {
+    Grid const g = grid<b, S, T>(on, p.a);
+    bsell_kernel<b, true><<<g.blocks, g.threads, 0, on.stream>>>(p.a, g.log_share, p.x.data,
+                                                                 std::int64_t{1}, y, p.loop);
+    check(cudaGetLastError());
+  });
+}
+
+template <class S, class T>
 void spmv_dot_bsell(Device& on, BsellProduct<S, T> const& p, double* sigma) {
   if (p.a.rows == 0) {
     check(cudaMemsetAsync(sigma, 0, sizeof(double), on.stream));
@@ -319,6 +331,10 @@ void spmv_dot_bsell(Device& on, BsellProduct<S, T> const& p, double* sigma) {
   template void spmm_bsell<S, T>(Device&, BsellProduct<S, T> const&); \
   template void spmv_dot_bsell<S, T>(Device&, BsellProduct<S, T> const&, double*);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S, T) \
+  template void spmv_then_bsell<S, T>(Device&, BsellProduct<S, T> const&, SmoothingStep<T> const&);
+TCSOLVE_STEP_PAIRS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 
 template struct Executes<BsellExactOps>;

@@ -8,7 +8,7 @@ namespace tcsolve {
 
 template <class T, class S>
 Traits BsellOperator<T, S>::traits() const {
-  return {.precision = {real_of<S>, real_of<T>, real_of<T>}};
+  return {.precision = {real_of<S>, real_of<T>, real_of<T>}, .ends_in_steps = ends_in_steps<S, T>};
 }
 
 template <class T, class S>
@@ -29,6 +29,17 @@ void BsellOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
       dot<T>(ctx, x, y, sigma);
     }
   });
+}
+
+template <class T, class S>
+void BsellOperator<T, S>::do_apply_then(Context& ctx, T alpha, In<T> x, T beta, Out<T> y,
+                                        SmoothingStep<T> const& step) const {
+  if constexpr (ends_in_steps<S, T>)
+    ctx.visit([&]<class On>(On& on) {
+      if constexpr (OnDevice<On>)
+        spmv_then_bsell(
+            on, BsellProduct<S, T>{alpha, this->matrix().view(), x, beta, y, ctx.loop()}, step);
+    });
 }
 
 #define TCSOLVE_INSTANTIATE(S, T) template class BsellOperator<T, S>;

@@ -37,6 +37,7 @@
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/core/portable.hpp>
 #include <tcsolve/core/types.hpp>
+#include <tcsolve/kernels/smoothing_step.hpp>
 #include <tcsolve/matrix/csr.hpp>
 
 namespace tcsolve {
@@ -152,6 +153,9 @@ void spmm_csell(Device&, CsellProduct<S, T> const&);
 /// y = alpha A x of one column without parts, sigma = <x, y>, in one pass.
 template <class S, class T>
 void spmv_dot_csell(Device&, CsellProduct<S, T> const&, double* sigma);
+/// One column of adjacent entries, and the step that takes each of its rows.
+template <class S, class T>
+void spmv_then_csell(Device&, CsellProduct<S, T> const&, SmoothingStep<T> const&);
 }  // namespace cuda
 
 // ---- storage ----

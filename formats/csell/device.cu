@@ -12,7 +12,7 @@
 #include <tcsolve/kernels/cuda/execute.cuh>
 #include <tcsolve/kernels/cuda/finish_sigma.cuh>
 #include <tcsolve/kernels/cuda/pack.cuh>
-#include <tcsolve/kernels/cuda/range.cuh>
+#include <tcsolve/kernels/cuda/stepping_range.cuh>
 #include <tcsolve/kernels/cuda/warp_sums.cuh>
 #include <tcsolve/kernels/read_only.hpp>
 #include <tcsolve/kernels/value_pairs.hpp>
@@ -49,10 +49,9 @@ struct Kept {
   T sums[Form::warps][CsellTuning::deepest + 1][CsellView<T>::C];
 };
 
-template <bool adjacent, class Form, class S, class T>
+template <bool adjacent, class Form, class S, class T, class Y>
 __global__ void __launch_bounds__(Form::warps * 32, Form::blocks)
-    csell_kernel(CsellView<S> a, T const* x, std::int64_t stride, Range<T> y, T* parts,
-                 LoopState* loop) {
+    csell_kernel(CsellView<S> a, T const* x, std::int64_t stride, Y y, T* parts, LoopState* loop) {
   if (Frame{loop}.stopped()) return;
   __shared__ Kept<Form, T> kept;
   csell_strips<Form::steps, adjacent>(a, first_strip<Form>(), strip_stride<Form>(), x, stride,
@@ -133,9 +132,9 @@ __global__ void __launch_bounds__(PackRows::threads, 4)
 }
 
 /// Row long_row[k]: its parts, by one thread in their order, or by a warp.
-template <int lanes, class S, class T>
+template <int lanes, class S, class T, class Y>
 __global__ void __launch_bounds__(128)
-    add_parts_kernel(CsellView<S> a, T const* parts, Range<T> y, LoopState* loop) {
+    add_parts_kernel(CsellView<S> a, T const* parts, Y y, LoopState* loop) {
   if (Frame{loop}.stopped()) return;
   Index const k = (blockIdx.x * 128 + threadIdx.x) / lanes;
   if (k >= a.long_rows) return;
@@ -155,16 +154,12 @@ unsigned int grid(Device const& on, Index strips) {
   return static_cast<unsigned int>((warps + Form::warps - 1) / Form::warps);
 }
 
-template <class S, class T>
-void column(Device& on, CsellProduct<S, T> const& p, T const* x, std::int64_t stride,
-            Range<T> const& y) {
+template <bool adjacent, class S, class T, class Y>
+void column(Device& on, CsellProduct<S, T> const& p, T const* x, std::int64_t stride, Y const& y) {
   using F = Form<S>;
   CsellView<S> const& a = p.a;
-  unsigned int const blocks = grid<F>(on, a.count), threads = F::warps * 32;
-  if (stride == 1)
-    csell_kernel<true, F><<<blocks, threads, 0, on.stream>>>(a, x, stride, y, p.parts, p.loop);
-  else
-    csell_kernel<false, F><<<blocks, threads, 0, on.stream>>>(a, x, stride, y, p.parts, p.loop);
+  csell_kernel<adjacent, F>
+      <<<grid<F>(on, a.count), F::warps * 32, 0, on.stream>>>(a, x, stride, y, p.parts, p.loop);
   check(cudaGetLastError());
   if (a.long_rows == 0) return;
   bool const many = a.parts >= 16 * Offset{a.long_rows};
@@ -193,9 +188,21 @@ void spmm_csell(Device& on, CsellProduct<S, T> const& p) {
         Range<Pack<T>>{Pack<T>(p.alpha), Pack<T>(p.beta), to.data, to.row_stride}, p.loop);
     return check(cudaGetLastError());
   }
-  for (Index j = 0; j < y.cols; ++j)
-    column(on, p, x.data + j * x.col_stride, x.row_stride,
-           {p.alpha, p.beta, y.data + j * y.col_stride, y.row_stride});
+  for (Index j = 0; j < y.cols; ++j) {
+    T const* const from = x.data + j * x.col_stride;
+    Range<T> const to{p.alpha, p.beta, y.data + j * y.col_stride, y.row_stride};
+    if (x.row_stride == 1)
+      column<true>(on, p, from, x.row_stride, to);
+    else
+      column<false>(on, p, from, x.row_stride, to);
+  }
+}
+
+template <class S, class T>
+void spmv_then_csell(Device& on, CsellProduct<S, T> const& p, SmoothingStep<T> const& step) {
+  if (p.a.rows == 0) return;
+  column<true>(on, p, p.x.data, std::int64_t{1},
+               SteppingRange<T>{{p.alpha, p.beta, p.y.data, 1}, step});
 }
 
 template <class S, class T>
@@ -216,6 +223,10 @@ void spmv_dot_csell(Device& on, CsellProduct<S, T> const& p, double* sigma) {
   template void spmm_csell<S, T>(Device&, CsellProduct<S, T> const&); \
   template void spmv_dot_csell<S, T>(Device&, CsellProduct<S, T> const&, double*);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S, T) \
+  template void spmv_then_csell<S, T>(Device&, CsellProduct<S, T> const&, SmoothingStep<T> const&);
+TCSOLVE_STEP_PAIRS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 
 template struct Executes<CsellExactOps>;

@@ -5,7 +5,7 @@
 #include <tcsolve/formats/csr/product.hpp>
 #include <tcsolve/kernels/cuda/execute.cuh>
 #include <tcsolve/kernels/cuda/pack.cuh>
-#include <tcsolve/kernels/cuda/range.cuh>
+#include <tcsolve/kernels/cuda/stepping_range.cuh>
 #include <tcsolve/kernels/cuda/warp_sums.cuh>
 #include <tcsolve/kernels/read_only.hpp>
 #include <tcsolve/kernels/value_pairs.hpp>
@@ -42,9 +42,9 @@ __device__ T add_entries(CsrView<S> const& a, Offset first, Offset end, int step
 
 /// `lanes` threads a row that is not cut, and one column of x. Sums are fixed trees: the same bits
 /// on every run.
-template <int lanes, class S, class T>
+template <int lanes, class S, class T, class Y>
 __global__ void __launch_bounds__(block)
-    row_kernel(LoopState* loop, CsrParts<S> a, T const* x, std::int64_t stride, Range<T> y) {
+    row_kernel(LoopState* loop, CsrParts<S> a, T const* x, std::int64_t stride, Y y) {
   if (Frame{loop}.stopped()) return;
   int const lane = threadIdx.x % lanes;
   std::int64_t const step = std::int64_t{gridDim.x} * (block / lanes);
@@ -74,9 +74,9 @@ __global__ void __launch_bounds__(block)
 }
 
 /// A warp a long row: the sums of its parts.
-template <class S, class T>
+template <class S, class T, class Y>
 __global__ void __launch_bounds__(block)
-    join_kernel(LoopState* loop, CsrParts<S> a, T const* sums, Range<T> y) {
+    join_kernel(LoopState* loop, CsrParts<S> a, T const* sums, Y y) {
   if (Frame{loop}.stopped()) return;
   Index const k = blockIdx.x * (block / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (k >= a.long_rows) return;
@@ -239,6 +239,34 @@ __global__ void __launch_bounds__(block, 4)
   }
 }
 
+unsigned int blocks_of(std::int64_t threads) {
+  return static_cast<unsigned int>((threads + block - 1) / block);
+}
+
+/// One column of x.
+template <class S, class T, class Y>
+void column(Device& on, LoopState* loop, CsrParts<S> const& cut, T* sums, T const* x,
+            std::int64_t stride, Y const& to) {
+  CsrView<S> const& a = cut.a;
+  Offset const mean = a.entries / a.rows;  // half of it, or a quarter, on their way in a lane
+  int const of_row = mean <= 8 ? 2 : mean <= 16 ? 4 : mean <= 48 ? 8 : mean <= 128 ? 16 : 32;
+  auto const launch = [&]<int... lanes>(std::integer_sequence<int, lanes...>) {
+    unsigned int const most = 16 * on.max_blocks;
+    unsigned int const blocks = std::min(blocks_of(std::int64_t{a.rows} * of_row), most);
+    ((lanes == of_row ? row_kernel<lanes><<<blocks, block, 0, on.stream>>>(loop, cut, x, stride, to)
+                      : void()),
+     ...);
+  };
+  launch(std::integer_sequence<int, 2, 4, 8, 16, 32>{});
+  if (cut.count > 0) {
+    part_kernel<<<blocks_of(std::int64_t{32} * cut.count), block, 0, on.stream>>>(loop, cut, x,
+                                                                                  stride, sums);
+    join_kernel<<<blocks_of(std::int64_t{32} * cut.long_rows), block, 0, on.stream>>>(
+        loop, cut, static_cast<T const*>(sums), to);
+  }
+  check(cudaGetLastError());
+}
+
 }  // namespace
 
 template <class S, class T>
@@ -248,30 +276,9 @@ void spmm_csr(Device& on, LoopState* loop, T alpha, CsrParts<S> const& cut, T* s
   if (a.rows == 0 || y.cols == 0) return;
   auto row_stride = [](auto v) { return v.layout == Layout::row_major ? v.ld : std::int64_t{1}; };
   auto col_stride = [](auto v) { return v.layout == Layout::row_major ? std::int64_t{1} : v.ld; };
-  auto const blocks_of = [](std::int64_t threads) {
-    return static_cast<unsigned int>((threads + block - 1) / block);
-  };
-  if (y.cols == 1) {
-    Range<T> const to{alpha, beta, y.data, row_stride(y)};
-    Offset const mean = a.entries / a.rows;  // half of it, or a quarter, on their way in a lane
-    int const of_row = mean <= 8 ? 2 : mean <= 16 ? 4 : mean <= 48 ? 8 : mean <= 128 ? 16 : 32;
-    auto const launch = [&]<int... lanes>(std::integer_sequence<int, lanes...>) {
-      unsigned int const most = 16 * on.max_blocks;
-      unsigned int const blocks = std::min(blocks_of(std::int64_t{a.rows} * of_row), most);
-      ((lanes == of_row ? row_kernel<lanes>
-            <<<blocks, block, 0, on.stream>>>(loop, cut, x.data, row_stride(x), to)
-                        : void()),
-       ...);
-    };
-    launch(std::integer_sequence<int, 2, 4, 8, 16, 32>{});
-    if (cut.count > 0) {
-      part_kernel<<<blocks_of(std::int64_t{32} * cut.count), block, 0, on.stream>>>(
-          loop, cut, x.data, row_stride(x), sums);
-      join_kernel<<<blocks_of(std::int64_t{32} * cut.long_rows), block, 0, on.stream>>>(loop, cut,
-                                                                                        sums, to);
-    }
-    return check(cudaGetLastError());
-  }
+  if (y.cols == 1)
+    return column(on, loop, cut, sums, x.data, row_stride(x),
+                  Range<T>{alpha, beta, y.data, row_stride(y)});
   Elements<T const> const from = x;
   Elements<T> const to = y;
   if (has_packs(from) && has_packs(to)) {
@@ -305,9 +312,22 @@ void spmm_csr(Device& on, LoopState* loop, T alpha, CsrParts<S> const& cut, T* s
   check(cudaGetLastError());
 }
 
+template <class S, class T>
+void spmv_then_csr(Device& on, LoopState* loop, T alpha, CsrParts<S> const& cut, T* sums, In<T> x,
+                   T beta, Out<T> y, SmoothingStep<T> const& step) {
+  if (cut.a.rows == 0) return;
+  column(on, loop, cut, sums, x.data, std::int64_t{1},
+         SteppingRange<T>{{alpha, beta, y.data, 1}, step});
+}
+
 #define TCSOLVE_INSTANTIATE(S, T) \
   template void spmm_csr<S, T>(Device&, LoopState*, T, CsrParts<S> const&, T*, In<T>, T, Out<T>);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
+#define TCSOLVE_INSTANTIATE(S, T)                                                             \
+  template void spmv_then_csr<S, T>(Device&, LoopState*, T, CsrParts<S> const&, T*, In<T>, T, \
+                                    Out<T>, SmoothingStep<T> const&);
+TCSOLVE_STEP_PAIRS(TCSOLVE_INSTANTIATE)
 #undef TCSOLVE_INSTANTIATE
 
 template struct Executes<CsrOps>;

@@ -165,7 +165,10 @@ void CsrOperator<T, S>::prepare(Context& ctx, Op op) const {
 template <class T, class S>
 Traits CsrOperator<T, S>::traits() const {
   Real accumulate = side_.matrix.view().space == Space::host ? Real::f64 : real_of<T>;
-  return {.precision = {real_of<S>, real_of<T>, accumulate}, .transpose = true, .operations = true};
+  return {.precision = {real_of<S>, real_of<T>, accumulate},
+          .transpose = true,
+          .operations = true,
+          .ends_in_steps = ends_in_steps<S, T>};
 }
 
 template <class T, class S>
@@ -192,6 +195,17 @@ template <class T, class S>
 void CsrOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
                                      double* sigma) const {
   product(ctx, side_, alpha, x, T(0), y, sigma);
+}
+
+template <class T, class S>
+void CsrOperator<T, S>::do_apply_then(Context& ctx, T alpha, In<T> x, T beta, Out<T> y,
+                                      SmoothingStep<T> const& step) const {
+  if constexpr (ends_in_steps<S, T>)
+    ctx.visit([&]<class On>(On& on) {
+      if constexpr (OnDevice<On>)
+        spmv_then_csr(on, ctx.loop(), alpha, side_.parts(), const_cast<T*>(side_.sums.data()), x,
+                      beta, y, step);
+    });
 }
 
 /// The columns of op(A), for products by entries.

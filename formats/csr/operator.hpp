@@ -72,6 +72,8 @@ class CsrOperator final : public LinearOperator<T>, public MultipliesSparse<T> {
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
+  void do_apply_then(Context&, T alpha, In<T> x, T beta, Out<T> y,
+                     SmoothingStep<T> const&) const override;
   void do_exact_residual(Context&, ResidualVectors const&) const override;
   void do_update_values(Context&, CsrView<T> const& a) override;
   void measure(Context&);

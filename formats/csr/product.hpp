@@ -17,6 +17,7 @@
 #include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/core/half.hpp>
 #include <tcsolve/formats/csr/lines.hpp>
+#include <tcsolve/kernels/smoothing_step.hpp>
 
 namespace tcsolve {
 
@@ -30,6 +31,10 @@ namespace cuda {
 template <class S, class T>
 void spmm_csr(Device&, LoopState*, T alpha, CsrParts<S> const& a, T* sums, In<T> x, T beta,
               Out<T> y);
+/// One column of adjacent entries, and the step that takes each of its rows.
+template <class S, class T>
+void spmv_then_csr(Device&, LoopState*, T alpha, CsrParts<S> const& a, T* sums, In<T> x, T beta,
+                   Out<T> y, SmoothingStep<T> const&);
 
 }  // namespace cuda
 }  // namespace tcsolve

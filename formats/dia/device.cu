@@ -209,10 +209,11 @@ __device__ __forceinline__ void each_row(DiaView<S> const& a, Diagonals const& a
   }
 }
 
-template <int rows, bool adjacent, class S, class T>
+/// end(i, y_i) follows each row.
+template <int rows, bool adjacent, class S, class T, class End>
 __global__ void __launch_bounds__(threads<T>, blocks_each<T>)
     dia_kernel(DiaMultiply<S, T> op, LoopState* state, TileOrder order,
-               __grid_constant__ Diagonals const all) {
+               __grid_constant__ Diagonals const all, End end) {
   if (Frame{state, false}.stopped()) return;
   T const alpha = op.alpha, beta = op.beta;
   std::int64_t const stride = op.y.row_stride;
@@ -221,7 +222,9 @@ __global__ void __launch_bounds__(threads<T>, blocks_each<T>)
     T* const y = op.y.data + j * op.y.col_stride;
     auto const write = [&](std::int64_t i, T sum) {
       T& to = y[i * stride];
-      to = beta == T(0) ? alpha * sum : alpha * sum + beta * to;
+      T const yi = beta == T(0) ? alpha * sum : alpha * sum + beta * to;
+      to = yi;
+      end(i, yi);
     };
     each_tile(
         order,
@@ -253,6 +256,16 @@ __global__ void __launch_bounds__(PackRows::threads, 4)
     y = op.beta == Pack<T>(0) ? op.alpha * sum : op.alpha * sum + op.beta * y;
   });
 }
+
+struct NoEnd {
+  template <class T>
+  __device__ void operator()(std::int64_t, T) const {}
+};
+template <class T>
+struct StepEnd {
+  SmoothingStep<T> step;
+  __device__ void operator()(std::int64_t i, T y) const { step.take(i, y); }
+};
 
 template <int rows, class S, class T>
 __global__ void __launch_bounds__(threads<T>, blocks_each<T>)
@@ -334,15 +347,16 @@ void multiply(Device& on, LoopState* state, DiaMultiply<S, T> const& op) {
         <<<rows.blocks, PackRows::threads, 0, on.stream>>>(packs, state, rows, all);
     return check(cudaGetLastError());
   }
-  with_grid<T>(
-      on, op.a.rows, op.y.cols,
-      [&]<int rows>(std::integral_constant<int, rows>, auto blocks, TileOrder order) {
-        dim3 const grid(blocks, std::min<unsigned int>(op.y.cols, 65535));
-        if (op.x.row_stride == 1)
-          dia_kernel<rows, true><<<grid, threads<T>, 0, on.stream>>>(op, state, order, all);
-        else
-          dia_kernel<rows, false><<<grid, threads<T>, 0, on.stream>>>(op, state, order, all);
-      });
+  with_grid<T>(on, op.a.rows, op.y.cols,
+               [&]<int rows>(std::integral_constant<int, rows>, auto blocks, TileOrder order) {
+                 dim3 const grid(blocks, std::min<unsigned int>(op.y.cols, 65535));
+                 if (op.x.row_stride == 1)
+                   dia_kernel<rows, true>
+                       <<<grid, threads<T>, 0, on.stream>>>(op, state, order, all, NoEnd{});
+                 else
+                   dia_kernel<rows, false>
+                       <<<grid, threads<T>, 0, on.stream>>>(op, state, order, all, NoEnd{});
+               });
 }
 template <class S, class T>
 void multiply(Device& on, LoopState* state, DiaMultiplyDot<S, T> const& op) {
@@ -359,6 +373,31 @@ void multiply(Device& on, LoopState* state, DiaMultiplyDot<S, T> const& op) {
 }
 
 }  // namespace
+
+template <class S, class T>
+void multiply_then(Device& on, LoopState* state, DiaMultiply<S, T> const& op,
+                   SmoothingStep<T> const& step) {
+  if (op.n == 0) return;
+  auto const all = diagonals_of(op.a);
+  with_grid<T>(on, op.a.rows, 1,
+               [&]<int rows>(std::integral_constant<int, rows>, auto blocks, TileOrder order) {
+                 // With four rows on their way a thread has no registers for their steps.
+                 constexpr bool at_once = rows <= 2;
+                 if constexpr (at_once) {
+                   dia_kernel<rows, true><<<blocks, threads<T>, 0, on.stream>>>(
+                       op, state, order, all, StepEnd<T>{step});
+                 } else {
+                   dia_kernel<rows, true>
+                       <<<blocks, threads<T>, 0, on.stream>>>(op, state, order, all, NoEnd{});
+                   execute(on, state, step);
+                 }
+               });
+}
+#define TCSOLVE_INSTANTIATE(S, T)                                                  \
+  template void multiply_then<S, T>(Device&, LoopState*, DiaMultiply<S, T> const&, \
+                                    SmoothingStep<T> const&);
+TCSOLVE_STEP_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 #define TCSOLVE_SPECIALISE(S, T)                                               \
   template <>                                                                  \

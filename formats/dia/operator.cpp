@@ -7,7 +7,9 @@ namespace tcsolve {
 
 template <class T, class S>
 Traits DiaOperator<T, S>::traits() const {
-  return {.precision = {real_of<S>, real_of<T>, real_of<T>}, .operations = true};
+  return {.precision = {real_of<S>, real_of<T>, real_of<T>},
+          .operations = true,
+          .ends_in_steps = ends_in_steps<S, T>};
 }
 
 template <class T, class S>
@@ -19,6 +21,17 @@ template <class T, class S>
 void DiaOperator<T, S>::do_apply_dot(Context& ctx, T alpha, In<T> x, Out<T> y,
                                      double* sigma) const {
   submit(ctx, DiaMultiplyDot<S, T>{y.rows, alpha, this->matrix().view(), x.data, y.data, sigma});
+}
+
+template <class T, class S>
+void DiaOperator<T, S>::do_apply_then(Context& ctx, T alpha, In<T> x, T beta, Out<T> y,
+                                      SmoothingStep<T> const& step) const {
+  if constexpr (ends_in_steps<S, T>)
+    ctx.visit([&]<class On>(On& on) {
+      if constexpr (OnDevice<On>)
+        multiply_then(on, ctx.loop(),
+                      DiaMultiply<S, T>{y.size(), alpha, this->matrix().view(), x, beta, y}, step);
+    });
 }
 
 #define TCSOLVE_INSTANTIATE(S, T) template class DiaOperator<T, S>;

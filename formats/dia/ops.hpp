@@ -7,6 +7,7 @@
 #include <tcsolve/kernels/operation_facts.hpp>
 #include <tcsolve/kernels/read_only.hpp>
 #include <tcsolve/kernels/residual.hpp>
+#include <tcsolve/kernels/smoothing_step.hpp>
 #include <tcsolve/kernels/value_pairs.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 
@@ -127,6 +128,9 @@ namespace cuda {
   void execute(Device&, LoopState*, DiaMultiplyDot<S, T> const&);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_DECLARE)
 #undef TCSOLVE_DECLARE
+/// One column, and the step that takes each of its rows.
+template <class S, class T>
+void multiply_then(Device&, LoopState*, DiaMultiply<S, T> const&, SmoothingStep<T> const&);
 }  // namespace cuda
 
 /// What sums residuals exactly.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tcsolve/formats/sell/ops.hpp>
+#include <tcsolve/kernels/smoothing_step.hpp>
 
 namespace tcsolve::cuda {
 
@@ -11,5 +12,8 @@ namespace tcsolve::cuda {
   void execute(Device&, LoopState*, SellMultiply<S, T> const&);
 TCSOLVE_VALUE_PAIRS(TCSOLVE_DECLARE)
 #undef TCSOLVE_DECLARE
+/// One column, and the step that takes each of its rows.
+template <class S, class T>
+void multiply_then(Device&, LoopState*, SellMultiply<S, T> const&, SmoothingStep<T> const&);
 
 }  // namespace tcsolve::cuda

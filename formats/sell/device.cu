@@ -38,7 +38,36 @@ void multiply(Device& on, LoopState* state, SellMultiply<S, T> const& op) {
   check(cudaGetLastError());
 }
 
+/// The product of one column, and the step that takes each of its rows.
+template <class S, class T>
+struct SellMultiplyThen {
+  static constexpr char const* name = "sell_multiply_then";
+  static constexpr bool long_elements = true;
+  std::int64_t n;
+  SellMultiply<S, T> product;
+  SmoothingStep<T> step;
+  __device__ void element(std::int64_t i, NoCoefficients c, double* sum) const {
+    product.element(i, c, sum);
+    step.take(i, product.y[i]);
+  }
+};
+
 }  // namespace
+
+template <class S, class T>
+void multiply_then(Device& on, LoopState* state, SellMultiply<S, T> const& op,
+                   SmoothingStep<T> const& step) {
+  using Both = SellMultiplyThen<S, T>;
+  if (op.n == 0) return;
+  op_kernel<<<grid_for<Both>(on, op.n), block_size, 0, on.stream>>>(Both{op.n, op, step}, state,
+                                                                    on.scratch);
+  check(cudaGetLastError());
+}
+#define TCSOLVE_INSTANTIATE(S, T)                                                   \
+  template void multiply_then<S, T>(Device&, LoopState*, SellMultiply<S, T> const&, \
+                                    SmoothingStep<T> const&);
+TCSOLVE_STEP_PAIRS(TCSOLVE_INSTANTIATE)
+#undef TCSOLVE_INSTANTIATE
 
 #define TCSOLVE_SPECIALISE(S, T)                                             \
   template <>                                                                \

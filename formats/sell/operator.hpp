@@ -23,6 +23,8 @@ class SellOperator final : public ConvertedOperator<T, S, Sell<S>> {
  private:
   void do_apply(Context&, T alpha, In<T> x, T beta, Out<T> y, Op) const override;
   void do_apply_dot(Context&, T alpha, In<T> x, Out<T> y, double* sigma) const override;
+  void do_apply_then(Context&, T alpha, In<T> x, T beta, Out<T> y,
+                     SmoothingStep<T> const&) const override;
 };
 
 }  // namespace tcsolve

@@ -13,61 +13,71 @@ namespace tcsolve {
 // Saad's symbols: theta and delta are the centre and half width of the interval, sigma = theta /
 // delta.
 template <class T>
-void CycleOf<T>::smooth(Context& ctx, StoredLevel<T> const& level, Out<T> r, Correction& d,
-                        Out<T> x, bool from_zero) const {
+void CycleOf<T>::smooth(Context& ctx, StoredLevel<T> const& level, Update const& first, Out<T> r,
+                        Correction& d, Out<T> x, bool from_zero) const {
   auto scope = ctx.arena().scope();
   Out<T> const z = level.S ? scope.template vectors<T>(r.rows, r.cols) : r;
-  auto const step = [&](double keep, double gain, StepFrom from) {
-    if (level.S) level.S->apply(ctx, r, z);
-    submit(ctx, SmoothingStep<T>{x.size(), keep, gain, level.weights.data(), In<T>(z), In<T>(d.now),
-                                 d.next, x, from});
+  auto const step = [&](Update const& update, double keep, double gain, StepFrom from) {
+    SmoothingStep<T> const by{x.size(), keep, gain, level.weights.data(), In<T>(z), In<T>(d.now),
+                              d.next,   x,    from};
+    if (update.A && !level.S) {
+      update.A->apply_then(ctx, update.alpha, update.v, update.beta, r, by);
+    } else {
+      update.make(ctx, r);
+      if (level.S) level.S->apply(ctx, r, z);
+      submit(ctx, by);
+    }
     std::swap(d.now, d.next);
   };
   bool const chebyshev = params_.smoother == AmgSmoother::chebyshev;
   double const high = 1.1 * level.lambda_max, low = high / params_.eig_ratio,
                theta = (high + low) / 2, delta = (high - low) / 2, sigma = theta / delta;
   double rho = 1 / sigma;
-  step(0, chebyshev ? 1 / theta : 1.0, from_zero ? StepFrom::zero : StepFrom::correction);
+  step(first, 0, chebyshev ? 1 / theta : 1.0, from_zero ? StepFrom::zero : StepFrom::correction);
   for (int k = 1; k < params_.degree; ++k) {
-    level.A->apply(ctx, -1, d.now, 1, r);  // r -= A d
+    Update const update{level.A, -1, d.now, 1};  // r -= A d
     if (chebyshev) {
       double const next = 1 / (2 * sigma - rho);
-      step(next * rho, 2 * next / delta, StepFrom::x);
+      step(update, next * rho, 2 * next / delta, StepFrom::x);
       rho = next;
     } else {
-      step(0, 1, StepFrom::x);
+      step(update, 0, 1, StepFrom::x);
     }
   }
 }
 
 template <class T>
-void CycleOf<T>::cycle(Context& ctx, std::size_t l, Out<T> r, Out<T> x,
+void CycleOf<T>::cycle(Context& ctx, std::size_t l, Update const& first, Out<T> r, Out<T> x,
                        bool leaves_residual) const {
   StoredLevel<T> const& level = stored_.levels()[l];
-  if (level.inverse) return level.inverse->apply(ctx, r, x);
+  if (level.inverse) {
+    first.make(ctx, r);
+    return level.inverse->apply(ctx, r, x);
+  }
   auto scope = ctx.arena().scope();
   Correction d{scope.template vectors<T>(r.rows, r.cols),
                scope.template vectors<T>(r.rows, r.cols)};
-  smooth(ctx, level, r, d, x, true);
+  smooth(ctx, level, first, r, d, x, true);
   if (level.P) {
     Index const m = level.P->cols();
     Out<T> const coarse = scope.template vectors<T>(m, r.cols),
                  e = scope.template vectors<T>(m, r.cols);
     level.A->apply(ctx, -1, d.now, 1, r);
-    level.R->apply(ctx, r, coarse);
+    Update const restricted{level.R, 1, r, 0};
     bool const twice = params_.cycle != AmgCycleKind::v && stored_.levels()[l + 1].P;
-    if (twice && by_krylov())
+    if (twice && by_krylov()) {
+      restricted.make(ctx, coarse);
       krylov(ctx, l + 1, coarse, e);
-    else
-      cycle(ctx, l + 1, coarse, e, twice);
+    } else {
+      cycle(ctx, l + 1, restricted, coarse, e, twice);
+    }
     if (twice && !by_krylov()) {
       Out<T> const more = scope.template vectors<T>(m, r.cols);
-      cycle(ctx, l + 1, coarse, more);
+      cycle(ctx, l + 1, {}, coarse, more);
       axpby<T, T>(ctx, 1.0, more, 1.0, e);
     }
     level.P->apply(ctx, level.gain, e, 0, d.now);
-    level.A->apply(ctx, -1, d.now, 1, r);
-    smooth(ctx, level, r, d, x, false);
+    smooth(ctx, level, {level.A, -1, d.now, 1}, r, d, x, false);
   }
   if (leaves_residual) level.A->apply(ctx, -1, d.now, 1, r);
 }
@@ -81,11 +91,11 @@ void CycleOf<T>::krylov(Context& ctx, std::size_t l, Out<T> f, Out<T> x) const {
   auto* const k = scope.template take<KrylovScalars>(static_cast<std::size_t>(f.cols));
   LinearOperator<T> const& A = *stored_.levels()[l].A;
   copy<T, T>(ctx, f, r);
-  cycle(ctx, l, r, x);  // c, where x is to be
+  cycle(ctx, l, {}, r, x);  // c, where x is to be
   A.apply(ctx, x, v);
   submit_columns(ctx, KrylovFirst<T>{f, symmetric_ ? x.data : v.data, v.data, f.data, k});
   submit_columns(ctx, KrylovResidual<T>{f, v.data, f.data, r.data, k});
-  cycle(ctx, l, r, d);
+  cycle(ctx, l, {}, r, d);
   A.apply(ctx, d, w);
   submit_columns(ctx, KrylovSecond<T>{f, symmetric_ ? d.data : w.data, v.data, w.data, f.data, k});
   submit_columns(ctx, KrylovCombine<T>{f, d.data, x.data, k});
@@ -97,9 +107,9 @@ void CycleOf<T>::apply(Context& ctx, double alpha, In<double> x, double beta, Ou
   Out<T> const r = scope.template vectors<T>(x.rows, x.cols);
   submit(ctx, ScaleRows<double, T>{r.size(), 1.0, stored_.scale(), x, 0.0, r});
   if constexpr (std::is_same_v<T, double>)
-    if (alpha == 1 && beta == 0 && stored_.scale() == nullptr) return cycle(ctx, 0, r, y);
+    if (alpha == 1 && beta == 0 && stored_.scale() == nullptr) return cycle(ctx, 0, {}, r, y);
   Out<T> const sum = scope.template vectors<T>(x.rows, x.cols);
-  cycle(ctx, 0, r, sum);
+  cycle(ctx, 0, {}, r, sum);
   submit(ctx, ScaleRows<T, double>{y.size(), alpha * stored_.factor(), stored_.scale(), In<T>(sum),
                                    beta, y});
 }

@@ -46,9 +46,21 @@ class CycleOf {
   StoredLevels<T> const& stored() const { return stored_; }
 
  private:
+  /// What r is to become before it is used: r = alpha A v + beta r, or what it is. A step takes
+  /// each row as the product ends it (LinearOperator::apply_then).
+  struct Update {
+    OperatorPtr<T> A;
+    T alpha = 0;
+    In<T> v{};
+    T beta = 0;
+    void make(Context& ctx, Out<T> r) const {
+      if (A) A->apply(ctx, alpha, v, beta, r);
+    }
+  };
   /// x from r, which holds something else afterwards: the residual f - A x with `leaves_residual`,
   /// where the level is not solved.
-  void cycle(Context&, std::size_t level, Out<T> r, Out<T> x, bool leaves_residual = false) const;
+  void cycle(Context&, std::size_t level, Update const&, Out<T> r, Out<T> x,
+             bool leaves_residual = false) const;
   /// x from f by two steps of a Krylov method, which leave another f. The level has a coarser one.
   void krylov(Context&, std::size_t level, Out<T> f, Out<T> x) const;
   /// The last change of x, which r does not know of, and where the next one is to be: other threads
@@ -57,7 +69,7 @@ class CycleOf {
     Out<T> now, next;
   };
   /// Steps that begin with the residual r.
-  void smooth(Context&, StoredLevel<T> const&, Out<T> r, Correction& d, Out<T> x,
+  void smooth(Context&, StoredLevel<T> const&, Update const&, Out<T> r, Correction& d, Out<T> x,
               bool from_zero) const;
   int visits(std::size_t level) const;
   bool by_krylov() const { return params_.cycle == AmgCycleKind::k; }

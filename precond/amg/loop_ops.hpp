@@ -2,6 +2,7 @@
 /// What interpreters of recordings run of this folder (solvers/loop/program.hpp).
 #pragma once
 
+#include <tcsolve/kernels/smoothing_step.hpp>
 #include <tcsolve/precond/amg/ops.hpp>
 
 namespace tcsolve::loop_rooms {

@@ -11,50 +11,6 @@
 
 namespace tcsolve {
 
-/// What a smoothing step changes.
-enum class StepFrom {
-  zero,        ///< x = d
-  x,           ///< x += d
-  correction,  ///< x += c + d, where d was a correction c of x before
-};
-
-/// to = keep d + gain W r, and x: a step of the Chebyshev iteration (Saad 2003, Algorithm 12.1) in
-/// one pass, of damped Jacobi with keep = 0, which does not read d. `to` is not d, which others may
-/// still gather: no thread waits for them.
-template <class T>
-struct SmoothingStep {
-  static constexpr char const* name = "smoothing_step";
-  std::int64_t n;
-  double keep, gain;
-  T const* w;  // (rows)
-  Elements<T const> r, d;
-  Elements<T> to, x;
-  StepFrom from;
-  struct Loaded {
-    T w, r, d, x;
-  };
-  TCSOLVE_HD Loaded load(std::int64_t e, NoCoefficients) const {
-    bool const reads_d = keep != 0 || from == StepFrom::correction;
-    return {w[x.cols == 1 ? e : row_of_element(e, x.cols)], r[e], reads_d ? d[e] : T(0),
-            from == StepFrom::zero ? T(0) : x[e]};
-  }
-  TCSOLVE_HD void element(std::int64_t e, Loaded const& l, NoCoefficients, double*) const {
-    double const before = double(l.d);
-    double now = gain * (double(l.w) * double(l.r));
-    if (keep != 0) now += keep * before;
-    to[e] = T(now);
-    if (from == StepFrom::zero)
-      x[e] = T(now);
-    else
-      x[e] = T(double(l.x) + (from == StepFrom::correction ? before + now : now));
-  }
-  TCSOLVE_HD void element(std::int64_t e, NoCoefficients c, double* sum) const {
-    element(e, load(e, c), c, sum);
-  }
-  Index columns() const { return x.cols; }
-  bool writes(void const* v) const { return v == to.data || v == x.data; }
-};
-
 /// y = alpha s o x + beta y, s = 1 where there is none.
 template <class T, class U>
 struct ScaleRows {
@@ -287,9 +243,9 @@ struct FillZeroRows {
   }
 };
 
-using AmgOps = OpList<SmoothingStep<double>, SmoothingStep<float>, ScaleRows<double, double>,
-                      ScaleRows<double, float>, ScaleRows<float, double>, SymmetricProduct<double>,
-                      SymmetricProduct<float>, Cancellation, WeightedRowSums, DiagonalRange,
-                      OffDiagonalSigns, WeakInTheirRow, FillZeroRows>;
+using AmgOps =
+    OpList<ScaleRows<double, double>, ScaleRows<double, float>, ScaleRows<float, double>,
+           SymmetricProduct<double>, SymmetricProduct<float>, Cancellation, WeightedRowSums,
+           DiagonalRange, OffDiagonalSigns, WeakInTheirRow, FillZeroRows>;
 
 }  // namespace tcsolve

@@ -175,7 +175,8 @@ struct Translation {
   /// has rows of its own.
   Translation(std::span<Command const> commands, bool shared_out) {
     bool held = false;  // a sum of this rank alone
-    for (Command const& command : commands) {
+    each_part(commands, [&](Command const& command) {
+      if (!why.empty()) return;
       std::optional<Facts> const found = find(List{}, command);
       if (!found) {
         why = command.name;
@@ -210,8 +211,8 @@ struct Translation {
       list.push_back(in);
       facts.push_back(*found);
       names.push_back(command.name);
-    }
-    if (held) why = "a sum of one rank alone that nothing takes up";
+    });
+    if (held && why.empty()) why = "a sum of one rank alone that nothing takes up";
   }
 
   /// z = D x, y = A z: the product reads x through D (loop_program).
@@ -297,9 +298,10 @@ LoopProgram loop_program(Recording const& body, int blocks, int block, std::span
 
 double cache_share(Recording const& body) {
   double least = std::numeric_limits<double>::infinity();
-  for (Command const& command : body.commands)
+  each_part(body.commands, [&](Command const& command) {
     for (auto const& found : {find(LoopOps<double>{}, command), find(LoopOps<float>{}, command)})
       if (found && found->n > 0 && !found->spread) least = std::min(least, found->cache_share);
+  });
   return least;
 }
 
