@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -73,21 +74,35 @@ Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
   auto const most =
       static_cast<int>(std::min<std::int64_t>(steps, ctx.communicator().global_size(n)));
   if (most == 0) return {1, 1};
+  Context::Entry const entry(ctx);
+  std::optional<Diagonal<double>> const D = M.diagonal();
   auto scope = ctx.arena().scope();
   double *const rho = scope.take<double>(2 * static_cast<std::size_t>(most)), *const sigma =
                                                                                   rho + most;
-  Out<double> r = scope.vector<double>(n), z = scope.vector<double>(n), p = scope.vector<double>(n),
-              q = scope.vector<double>(n);
-  random_vector<double>(ctx, 64, r);
+  Out<double> const r = scope.vector<double>(n), p = scope.vector<double>(n),
+                    q = scope.vector<double>(n), z = D ? r : scope.vector<double>(n);
+  constexpr std::uint64_t stream = 64;
+  Random<double> const random{n, ctx.options().seed + stream, r.data,
+                              ctx.communicator().first_row(n)};
+  if (D)
+    submit(ctx, SpectrumStart{n, random, *D, rho});
+  else
+    submit(ctx, random);
   int made = 0;
   for (; made < most; ++made) {
-    M.apply_dot(ctx, r, z, rho + made);
+    if (!D) M.apply_dot(ctx, r, z, rho + made);
     // An M that solves systems itself was interrupted after a request to stop, and is not to be
     // given what is left where the Krylov space is exhausted.
     if (!M.traits().fixed && (ctx.asked() != Stop::running || !(read(ctx, rho + made) > 0))) break;
-    submit(ctx, SpectrumDirection{n, rho + made, made == 0, z.data, p.data});
+    submit(ctx, SpectrumDirection{n, rho + made, made == 0, D.value_or(Diagonal<double>{}), z.data,
+                                  p.data});
     A.apply_dot(ctx, p, q, sigma + made);
-    submit(ctx, SpectrumResidual{n, rho + made, sigma + made, q.data, r.data});
+    if (made + 1 == most) continue;  // nobody asks for its residual
+    SpectrumResidual const update{n, rho + made, sigma + made, q.data, r.data};
+    if (D)
+      submit(ctx, SpectrumResidualDot{n, update, *D, rho + made + 1});
+    else
+      submit(ctx, update);
   }
   std::vector<double> scalars(2 * static_cast<std::size_t>(most));
   copy_bytes(ctx, scalars.data(), Space::host, rho, ctx.space(), scalars.size() * sizeof(double));

@@ -18,8 +18,9 @@ enum class Indefinite {
 
 /// An estimate of the extreme eigenvalues of M A from the Lanczos matrix of `steps` steps of
 /// conjugate gradients (Saad 2003, section 6.7.3). Throws SetupError, with `who` in front, when A
-/// or M shows itself indefinite. Cost: `steps` products with A and M; the host
-/// waits once.
+/// or M shows itself indefinite. Cost: `steps` products with A and M, of which those with an M
+/// that is a diagonal() are factors of the two passes over vectors that a step takes besides; the
+/// host waits once.
 Spectrum estimate_spectrum(Context&, LinearOperator<double> const& A,
                            LinearOperator<double> const& M, int steps, char const* who,
                            Indefinite = Indefinite::refuse);

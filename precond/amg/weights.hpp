@@ -37,6 +37,7 @@ class RowWeights final : public LinearOperator<double> {
     return {double(rows()) * k, 8.0 * rows() * (1 + 2.0 * k), 1};
   }
   std::string name() const override { return "row weights"; }
+  std::optional<Diagonal<double>> diagonal() const override { return Diagonal<double>{w_}; }
 
  private:
   void do_apply(Context& ctx, double alpha, In<double> x, double beta, Out<double> y,
