@@ -34,7 +34,7 @@ Csr<double> coarse_inverse(Csr<double> const& a, CancelFlag cancel);
 Csr<double> general_inverse(Csr<double> const& a, CancelFlag cancel);
 
 /// Either of them in the Context's space. On a device that of a symmetric matrix by Gauss-Jordan
-/// elimination there, and where that shows a pivot that is not positive, on the host. Cost: n
+/// elimination there, and where that shows a pivot that is not positive, on the host. Cost: n / 8
 /// passes over n^2 values; a copy to the host and back where A is singular or not symmetric.
 CsrStorage<double> coarse_inverse(Context&, CsrView<double> const& a, bool symmetric);
 /// The same in the place of one that was made of a matrix of as many rows.

@@ -313,5 +313,51 @@ TEST_P(AmgLevels, GaussJordanIsTheInverse) {
   EXPECT_FALSE(dense_inverse(ctx(), system(indefinite).matrix).definite);
 }
 
+/// L D L^T of a random L near I: its pivots are those of D.
+Csr<double> with_pivots(std::vector<double> const& pivots) {
+  auto const n = static_cast<Index>(pivots.size());
+  std::vector<double> const random = random_values(std::size_t(n) * n, 11);
+  Dense L = Dense::Identity(n, n);
+  for (Index i = 0; i < n; ++i)
+    for (Index j = 0; j < i; ++j) L(i, j) = random[std::size_t(i) * n + j] / n;
+  Dense const A =
+      L * Eigen::Map<Eigen::VectorXd const>(pivots.data(), n).asDiagonal() * L.transpose();
+  Csr<double> a{n, n, {0}, {}, {}};
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) a.columns.push_back(j), a.values.push_back(A(i, j));
+    a.offsets.push_back(a.entries());
+  }
+  return a;
+}
+
+TEST_P(AmgLevels, GaussJordanTakesAnyNumberOfRows) {
+  Context host(Backend::host);
+  for (Index const n : {1, 2, 7, 8, 9, 16, 31, 150, 257}) {
+    SCOPED_TRACE(n);
+    std::vector<double> pivots(n);
+    for (Index k = 0; k < n; ++k) pivots[k] = 1 + k % 5;
+    Csr<double> const a = with_pivots(pivots);
+    CsrStorage<double> const there(ctx(), a.view());
+    DenseInverse const made = dense_inverse(ctx(), there.view());
+    EXPECT_TRUE(made.definite);
+    Dense const G = dense(to_host(ctx(), made.pattern.with<double>(made.values.data())));
+    EXPECT_LE((G * dense(a) - Dense::Identity(n, n)).norm(), 1e-12);
+    EXPECT_EQ(to_host(ctx(), made.values), to_host(host, dense_inverse(host, a.view()).values));
+  }
+}
+
+TEST_P(AmgLevels, GaussJordanSeesEveryPivot) {
+  constexpr Index n = 21;
+  for (Index k = 0; k < n; ++k)
+    for (double const pivot : {-1.0, 0.0, 1e-7}) {
+      SCOPED_TRACE(cat(k, ", ", pivot));
+      std::vector<double> pivots(n, 1.0);
+      pivots[k] = pivot;
+      Csr<double> const a = with_pivots(pivots);
+      CsrStorage<double> const there(ctx(), a.view());
+      EXPECT_EQ(dense_inverse(ctx(), there.view()).definite, pivot > 0);
+    }
+}
+
 }  // namespace
 }  // namespace tcsolve::test
