@@ -2,6 +2,7 @@
 #include <tcsolve/formats/csr/operator.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -41,18 +42,23 @@ void fill_transpose(Context& ctx, CsrView<S> const& a, CsrStorage<S>& to) {
 }  // namespace
 
 template <class T, class S>
-CsrOperator<T, S>::Side::Side(Context& ctx, CsrStorage<S> a) : matrix(std::move(a)) {
+CsrOperator<T, S>::Side::Side(Context& ctx, CsrStorage<S> a, double* norm) : matrix(std::move(a)) {
   CsrView<S> const& view = matrix.view();
   constexpr Offset most = CsrParts<S>::length;
   auto scope = ctx.arena().scope();
-  double* const longest = scope.template take<double>(1);
-  ctx.within(nullptr, [&] {
-    submit(ctx, LongestRow<S>{view.rows, view, longest});
-  });  // stopped or not
-  if (!(read(ctx, longest) > double(most))) return;
-  CsrLongRows found = ctx.visit([&](auto& on) { return long_rows(on, ctx.arena(), view, most); });
-  row = std::move(found.row), start = std::move(found.start);
-  sums = Array<T>(ctx.space(), static_cast<std::size_t>(found.parts));
+  std::array<double, 2> found{};  // the longest row, the norm
+  double* const there = scope.template take<double>(found.size());
+  ctx.within(nullptr, [&] {  // stopped or not
+    submit(ctx, LongestRow<S>{view.rows, view, there});
+    if (norm != nullptr) norm_inf(ctx, view, there + 1);
+  });
+  copy_bytes(ctx, found.data(), Space::host, there, ctx.space(),
+             (norm != nullptr ? 2 : 1) * sizeof(double));
+  if (norm != nullptr) *norm = found[1];
+  if (!(found[0] > double(most))) return;
+  CsrLongRows rows = ctx.visit([&](auto& on) { return long_rows(on, ctx.arena(), view, most); });
+  row = std::move(rows.row), start = std::move(rows.start);
+  sums = Array<T>(ctx.space(), static_cast<std::size_t>(rows.parts));
 }
 
 template <class T, class S>
@@ -91,18 +97,13 @@ CsrOperator<T, S>::CsrOperator(Context& ctx, Csr<S> a)
     : CsrOperator(ctx, CsrStorage<S>(ctx, with_indices(std::move(a)))) {}
 
 template <class T, class S>
-CsrOperator<T, S>::CsrOperator(Context& ctx, CsrStorage<S> a)
-    : LinearOperator<T>(a.view().rows, a.view().cols), side_(ctx, std::move(a)) {
-  measure(ctx);
-}
+CsrOperator<T, S>::CsrOperator(Context& ctx, CsrStorage<S> a, CsrNorm norm)
+    : LinearOperator<T>(a.view().rows, a.view().cols),
+      asked_(norm),
+      side_(ctx, std::move(a), norm == CsrNorm::taken ? &norm_ : nullptr) {}
 
 template <class T, class S>
 CsrOperator<T, S>::~CsrOperator() = default;
-
-template <class T, class S>
-void CsrOperator<T, S>::measure(Context& ctx) {
-  norm_ = norm_inf(ctx, side_.matrix.view());
-}
 
 template <class T, class S>
 void CsrOperator<T, S>::update_values(Context& ctx, CsrView<S> const& a) {
@@ -146,7 +147,7 @@ void CsrOperator<T, S>::follow(Context& ctx) {
   } else {
     dense_ = {};
   }
-  measure(ctx);
+  if (asked_ == CsrNorm::taken) norm_ = norm_inf(ctx, view());
 }
 
 template <class T, class S>

@@ -2,6 +2,7 @@
 /// The CSR product. Every other format is compared with it.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +14,10 @@
 #include <tcsolve/operators/multiplies_sparse.hpp>
 
 namespace tcsolve {
+
+/// Whether ||A||_inf is taken when an operator is made, and again of new values: a pass. Solvers go
+/// by it; whoever only multiplies leaves it out, and norm_estimate() is NaN.
+enum class CsrNorm { taken, left_out };
 
 /// y = alpha op(A) x + beta y with values stored as S and vectors of T.
 ///
@@ -38,7 +43,7 @@ class CsrOperator final : public LinearOperator<T>, public MultipliesSparse<T> {
   CsrOperator(Context& ctx, CsrView<S> const& a, Arrays arrays = Arrays::copied);
   CsrOperator(Context& ctx, Csr<S> a);
   /// Takes a matrix in the Context's space over, owned or borrowed, and trusts it.
-  CsrOperator(Context& ctx, CsrStorage<S> a);
+  CsrOperator(Context& ctx, CsrStorage<S> a, CsrNorm norm = CsrNorm::taken);
   ~CsrOperator() override;
 
   void prepare(Context&, Op) const override;
@@ -54,7 +59,7 @@ class CsrOperator final : public LinearOperator<T>, public MultipliesSparse<T> {
   /// where the extents are others. dense_by_plan() (formats/choose/sparse_rates.hpp) finds the one.
   void dense_by(DenseProduct<T> best);
   DenseProduct<T> const& dense() const { return dense_; }
-  /// ||A||_inf, taken once from the stored values.
+  /// ||A||_inf, taken once from the stored values; NaN where that was left out.
   double norm_estimate() const override { return norm_; }
   bool sums_exactly() const override { return all_double; }
   /// Makes the transpose.
@@ -76,12 +81,12 @@ class CsrOperator final : public LinearOperator<T>, public MultipliesSparse<T> {
                      SmoothingStep<T> const&) const override;
   void do_exact_residual(Context&, ResidualVectors const&) const override;
   void do_update_values(Context&, CsrView<T> const& a) override;
-  void measure(Context&);
   void follow(Context&);
 
   static constexpr bool all_double = std::is_same_v<T, double> && std::is_same_v<S, double>;
   struct Side {  // A or A^T, and its long rows
-    Side(Context&, CsrStorage<S>);
+    /// With a place for ||A||_inf, which comes to the host by the same wait; null: not wanted.
+    Side(Context&, CsrStorage<S>, double* norm = nullptr);
     CsrParts<S> parts() const;
     CsrStorage<S> matrix;
     Array<Index> row, start;
@@ -91,8 +96,9 @@ class CsrOperator final : public LinearOperator<T>, public MultipliesSparse<T> {
   CsrView<S> const& columns_of(Context&, Op) const;
   CsrView<S> const* columns_if_fit(Context&, Op) const;
   static void product(Context&, Side const&, T alpha, In<T> x, T beta, Out<T> y, double* sigma);
-  Side side_;
-  double norm_ = 0;
+  CsrNorm asked_;
+  double norm_ = std::numeric_limits<double>::quiet_NaN();
+  Side side_;  // which takes the norm
   mutable std::once_flag transposed_once_;
   mutable std::unique_ptr<Side> transposed_;  // on demand
   mutable SpmspvMemory<T> memory_;            // of one product at a time

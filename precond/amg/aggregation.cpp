@@ -153,7 +153,7 @@ void Aggregation::interpolate(Context& ctx, CsrView<double> const& a, double lam
     smoother_weights(ctx, h, RowWeight::diagonal, 1, d.data);
   }
   if (filter_ || symmetric_part_) {  // lambda_max is of another matrix
-    CsrOperator<double> const H_F(ctx, CsrStorage<double>(ctx, f));
+    CsrOperator<double> const H_F(ctx, CsrStorage<double>(ctx, f), CsrNorm::left_out);
     RowWeights const D(d.data, a.rows);
     part(ctx, SetupPart::spectrum, [&] {
       lambda_max =

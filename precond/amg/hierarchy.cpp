@@ -20,7 +20,7 @@ namespace tcsolve {
 namespace {
 
 OperatorPtr<double> borrowed(Context& ctx, CsrView<double> const& a) {
-  return std::make_shared<CsrOperator<double>>(ctx, CsrStorage<double>(ctx, a));
+  return std::make_shared<CsrOperator<double>>(ctx, CsrStorage<double>(ctx, a), CsrNorm::left_out);
 }
 
 Aggregation::Rule rule_of(AmgParams const& params, std::size_t level, Index block, Index vectors,

@@ -145,7 +145,8 @@ class Store {
       LevelMatrix<T> one{nullptr, &format, real_of<S>,
                          !format.converted && arrays == Arrays::borrowed};
       if (!format.converted)
-        one.A = std::make_shared<CsrOperator<T, S>>(ctx_, CsrStorage<S>(ctx_, stored, arrays));
+        one.A = std::make_shared<CsrOperator<T, S>>(ctx_, CsrStorage<S>(ctx_, stored, arrays),
+                                                    CsrNorm::left_out);
       else
         try {
           one.A = format.make<T, S>(ctx_, stored, seen);
@@ -245,7 +246,8 @@ void StoredLevels<T>::take_inverse(Context& ctx, AmgHierarchy const& made, std::
   if (held.general)
     held.general->update_values(ctx, all);
   else
-    held.general = std::make_shared<CsrOperator<T>>(ctx, CsrStorage<T>(ctx, all, Arrays::copied));
+    held.general = std::make_shared<CsrOperator<T>>(ctx, CsrStorage<T>(ctx, all, Arrays::copied),
+                                                    CsrNorm::left_out);
   to.inverse = held.general;
 }
 

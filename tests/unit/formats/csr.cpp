@@ -5,6 +5,9 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "tests/support/backend.hpp"
 #include "tests/support/bounds.hpp"
 #include "tests/support/guarded.hpp"
@@ -19,6 +22,35 @@ class OperatorsCsr : public BackendTest<P> {
   using T = typename P::Value;
 };
 TYPED_TEST_SUITE(OperatorsCsr, RealsOnBoth, Label);
+
+/// Products do not depend on whether the norm is taken; long rows are found either way.
+TYPED_TEST(OperatorsCsr, NormsMayBeLeftOut) {
+  using T = typename TestFixture::T;
+  Context& ctx = this->ctx();
+  Csr<double> const a = rounded<T>(mixed_rows(300, 900, 3));
+  Csr<double> twice = a;
+  for (double& v : twice.values) v *= 2;
+  double norm = 0;
+  for (Index i = 0; i < a.rows; ++i) {
+    double sum = 0;
+    for (Offset k = a.offsets[i]; k < a.offsets[i + 1]; ++k) sum += std::abs(a.values[k]);
+    norm = std::max(norm, sum);
+  }
+  Csr<T> const first = converted<T>(a), second = converted<T>(twice);
+  CsrOperator<T> with(ctx, CsrStorage<T>(ctx, first.view(), Arrays::copied)),
+      without(ctx, CsrStorage<T>(ctx, first.view(), Arrays::copied), CsrNorm::left_out);
+  auto const x = rounded<T>(random_values(a.cols, 1)), y0 = rounded<T>(random_values(a.rows, 2));
+  for (int const times : {1, 2}) {
+    if (times == 2)
+      with.update_values(ctx, second.view()), without.update_values(ctx, second.view());
+    EXPECT_NEAR(with.norm_estimate(), times * norm, 1e-12 * norm);
+    EXPECT_TRUE(std::isnan(without.norm_estimate()));
+    Guarded<T> gx(ctx, x), y(ctx, y0), z(ctx, y0);
+    with.apply(ctx, T(1), gx.in(), T(0), y.view());
+    without.apply(ctx, T(1), gx.in(), T(0), z.view());
+    EXPECT_EQ(y.get(), z.get());
+  }
+}
 
 /// The caller's arrays in the Context's space, with offsets of O.
 template <class S, class O>
