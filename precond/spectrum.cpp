@@ -69,7 +69,7 @@ Spectrum lanczos(std::span<double const> rho, std::span<double const> sigma, cha
 
 Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
                            LinearOperator<double> const& M, int steps, char const* who,
-                           Indefinite indefinite) {
+                           Indefinite indefinite, double bound) {
   Index const n = A.rows();
   auto const most =
       static_cast<int>(std::min<std::int64_t>(steps, ctx.communicator().global_size(n)));
@@ -88,8 +88,18 @@ Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
     submit(ctx, SpectrumStart{n, random, *D, rho});
   else
     submit(ctx, random);
+  auto const found = [&](int made) {
+    std::vector<double> scalars(2 * static_cast<std::size_t>(most));
+    copy_bytes(ctx, scalars.data(), Space::host, rho, ctx.space(), scalars.size() * sizeof(double));
+    Spectrum const s = lanczos({scalars.data(), std::size_t(made)},
+                               {scalars.data() + most, std::size_t(made)}, who, indefinite);
+    return Spectrum{s.smallest, std::min(s.largest, bound / spectrum_margin)};
+  };
+  int const half = std::isfinite(bound) ? most / 2 : 0;
   int made = 0;
   for (; made < most; ++made) {
+    if (made > 0 && made == half)
+      if (Spectrum const s = found(made); s.largest == bound / spectrum_margin) return s;
     if (!D) M.apply_dot(ctx, r, z, rho + made);
     // An M that solves systems itself was interrupted after a request to stop, and is not to be
     // given what is left where the Krylov space is exhausted.
@@ -104,10 +114,7 @@ Spectrum estimate_spectrum(Context& ctx, LinearOperator<double> const& A,
     else
       submit(ctx, update);
   }
-  std::vector<double> scalars(2 * static_cast<std::size_t>(most));
-  copy_bytes(ctx, scalars.data(), Space::host, rho, ctx.space(), scalars.size() * sizeof(double));
-  return lanczos({scalars.data(), std::size_t(made)}, {scalars.data() + most, std::size_t(made)},
-                 who, indefinite);
+  return found(made);
 }
 
 }  // namespace tcsolve

@@ -7,6 +7,7 @@
 
 #include <tcsolve/precond/amg/krylov_ops.hpp>
 #include <tcsolve/precond/amg/ops.hpp>
+#include <tcsolve/precond/spectrum.hpp>
 
 namespace tcsolve {
 
@@ -30,7 +31,7 @@ void CycleOf<T>::smooth(Context& ctx, StoredLevel<T> const& level, Update const&
     std::swap(d.now, d.next);
   };
   bool const chebyshev = params_.smoother == AmgSmoother::chebyshev;
-  double const high = 1.1 * level.lambda_max, low = high / params_.eig_ratio,
+  double const high = spectrum_margin * level.lambda_max, low = high / params_.eig_ratio,
                theta = (high + low) / 2, delta = (high - low) / 2, sigma = theta / delta;
   double rho = 1 / sigma;
   step(first, 0, chebyshev ? 1 / theta : 1.0, from_zero ? StepFrom::zero : StepFrom::correction);

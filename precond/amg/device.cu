@@ -69,8 +69,8 @@ void smooth_joined(Device& device, Arena& arena, CsrView<double> const& f,
   Converter on(device, arena);
   tcsolve::smooth_joined(on, f, tentative, d, omega, pattern, p);
 }
-Index smoother_weights(Device& device, Arena& arena, CsrView<double> const& a, RowWeight kind,
-                       double* w) {
+WeighedRows smoother_weights(Device& device, Arena& arena, CsrView<double> const& a, RowWeight kind,
+                             double* w) {
   Converter on(device, arena);
   return tcsolve::smoother_weights(on, a, kind, w);
 }

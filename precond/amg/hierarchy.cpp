@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <utility>
 
 #include <tcsolve/formats/csr/operator.hpp>
@@ -299,11 +300,17 @@ void AmgHierarchy::weigh(Context& ctx, CsrView<double> const& a, std::size_t l) 
   ctx.cancel_flag().check();
   (*clock_)(ctx, SetupPart::spectrum, [&] {
     // The prolongation goes by D^-1 A whatever the smoother.
-    smoother_weights(ctx, a, RowWeight::diagonal, static_cast<int>(l), level.weights.data());
+    double const norm =
+        smoother_weights(ctx, a, RowWeight::diagonal, static_cast<int>(l), level.weights.data());
     if (a.rows <= params_.coarse_size) return;  // it is inverted
     RowWeights const D(level.weights.data(), a.rows);
+    // Where rows are not dominant the norm is far away, and the wait to see that is not worth it.
+    constexpr double dominant = 2.001, none = std::numeric_limits<double>::infinity();
+    double const bound = norm <= dominant ? norm : none;
     if (symmetric_)
-      level.lambda_max = estimate_spectrum(ctx, *level.A, D, params_.lanczos_steps, "amg").largest;
+      level.lambda_max = estimate_spectrum(ctx, *level.A, D, params_.lanczos_steps, "amg",
+                                           Indefinite::refuse, bound)
+                             .largest;
     weigh_smoother(ctx, a, l);
   });
 }
@@ -312,16 +319,15 @@ void AmgHierarchy::weigh_smoother(Context& ctx, CsrView<double> const& a, std::s
   AmgLevel& level = levels_[l];
   double* const w = level.weights.data();
   if (params_.smoother == AmgSmoother::l1_jacobi)
-    return smoother_weights(ctx, a, RowWeight::l1, static_cast<int>(l), w);
+    return void(smoother_weights(ctx, a, RowWeight::l1, static_cast<int>(l), w));
   if (params_.smoother != AmgSmoother::spai0) return;
-  smoother_weights(ctx, a, RowWeight::spai0, static_cast<int>(l), w);
-  constexpr double safety = 1.1;
+  double const norm = smoother_weights(ctx, a, RowWeight::spai0, static_cast<int>(l), w);
   RowWeights const W(w, a.rows);
-  lower_weights(
-      ctx, level.weights.view(),
-      symmetric_
-          ? safety * estimate_spectrum(ctx, *level.A, W, params_.lanczos_steps, "amg").largest
-          : norm_of_weighted(ctx, a, w));
+  lower_weights(ctx, level.weights.view(),
+                symmetric_
+                    ? spectrum_margin *
+                          estimate_spectrum(ctx, *level.A, W, params_.lanczos_steps, "amg").largest
+                    : norm);
 }
 
 bool AmgHierarchy::bound_spectra(Context& ctx) {

@@ -65,7 +65,8 @@ void smooth_joined(Host&, Arena& arena, CsrView<double> const& f, CsrView<double
   Converter on(arena);
   tcsolve::smooth_joined(on, f, tentative, d, omega, pattern, p);
 }
-Index smoother_weights(Host&, Arena& arena, CsrView<double> const& a, RowWeight kind, double* w) {
+WeighedRows smoother_weights(Host&, Arena& arena, CsrView<double> const& a, RowWeight kind,
+                             double* w) {
   Converter on(arena);
   return tcsolve::smoother_weights(on, a, kind, w);
 }

@@ -42,9 +42,8 @@ void LevelSmoother::with_system(Context& ctx, CsrView<double> const& a, F const&
   bool const symmetric = kind_ == AmgSmoother::fsai;
   f(System{.matrix = a, .A = A, .symmetric = symmetric});
   if (!symmetric) return;
-  // Lanczos approaches lambda_max from below.
-  constexpr double safety = 1.1, most = 1.9;
-  double const bound = safety * estimate_spectrum(ctx, *A, *S(), steps_, "amg").largest;
+  constexpr double most = 1.9;
+  double const bound = spectrum_margin * estimate_spectrum(ctx, *A, *S(), steps_, "amg").largest;
   weight_ = bound > most ? most / bound : 1.0;
 }
 

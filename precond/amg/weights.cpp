@@ -7,12 +7,12 @@
 
 namespace tcsolve {
 
-void smoother_weights(Context& ctx, CsrView<double> const& a, RowWeight kind, int level,
-                      double* w) {
+double smoother_weights(Context& ctx, CsrView<double> const& a, RowWeight kind, int level,
+                        double* w) {
   Context::Entry const entry(ctx);
-  Index const bad =
+  auto const [norm, bad] =
       ctx.visit([&](auto& on) { return smoother_weights(on, ctx.arena(), a, kind, w); });
-  if (bad < 0) return;
+  if (bad == WeighedRows::none) return norm;
   if (level > 0)
     throw SetupError(cat("amg: the diagonal entry of row ", bad + 1, " of level ", level + 1,
                          " is not positive: A is not positive definite; use another preconditioner"

@@ -12,6 +12,8 @@
 /// w_i = 0 for a row of zeros. Nothing bounds lambda_max(W A) of spai0.
 #pragma once
 
+#include <limits>
+
 #include <tcsolve/core/array.hpp>
 #include <tcsolve/operators/linear_operator.hpp>
 
@@ -19,13 +21,13 @@ namespace tcsolve {
 
 enum class RowWeight { diagonal, l1, spai0 };
 
-/// w (rows) of a in the Context's space. Throws SetupError naming the first row whose diagonal
-/// entry is not positive though it is no row of zeros, or whose inverse is out of range; `level`
-/// counts from 0, the matrix that was given. Cost: one pass.
-void smoother_weights(Context&, CsrView<double> const& a, RowWeight, int level, double* w);
+/// w (rows) of a in the Context's space. Returns max_i w_i sum_j |a_ij| = ||W A||_inf, which no
+/// eigenvalue of W A exceeds. Throws SetupError naming the first row whose diagonal entry is not
+/// positive though it is no row of zeros, or whose inverse is out of range; `level` counts from 0,
+/// the matrix that was given. Cost: one pass, a wait.
+double smoother_weights(Context&, CsrView<double> const& a, RowWeight, int level, double* w);
 
-/// max_i w_i sum_j |a_ij| = ||W A||_inf, which no eigenvalue of W A exceeds. Cost: one pass, a
-/// wait.
+/// The same norm of weights at hand. Cost: one pass, a wait.
 double norm_of_weighted(Context&, CsrView<double> const& a, double const* w);
 
 /// y = alpha W x + beta y of weights that it borrows.
@@ -54,11 +56,16 @@ class RowWeights final : public LinearOperator<double> {
 }  // namespace tcsolve
 
 namespace tcsolve {
+/// What a pass over all rows finds.
+struct WeighedRows {
+  static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
+  double norm;       ///< ||W A||_inf
+  std::int32_t bad;  ///< the first row without a weight
+};
 namespace host {
-/// The first row without a weight, -1 for none.
-Index smoother_weights(Host&, Arena&, CsrView<double> const& a, RowWeight, double* w);
+WeighedRows smoother_weights(Host&, Arena&, CsrView<double> const& a, RowWeight, double* w);
 }  // namespace host
 namespace cuda {
-Index smoother_weights(Device&, Arena&, CsrView<double> const& a, RowWeight, double* w);
+WeighedRows smoother_weights(Device&, Arena&, CsrView<double> const& a, RowWeight, double* w);
 }  // namespace cuda
 }  // namespace tcsolve

@@ -2,8 +2,6 @@
 /// Weights, written once for both backends (kernels/convert.hpp).
 #pragma once
 
-#include <limits>
-
 #include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/kernels/convert.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
@@ -14,7 +12,7 @@ namespace tcsolve {
 struct SmootherWeight {
   RowWeight kind;
   double* w;
-  std::int32_t* bad;
+  WeighedRows* all;
   TCSOLVE_HD void operator()(CsrView<double> const& a, std::int64_t i) const {
     double diagonal = 0, sum = 0;
     for (Offset k = a.offsets[i], end = a.offsets[i + 1]; k < end; ++k) {
@@ -32,25 +30,24 @@ struct SmootherWeight {
     }
     w[i] = sum == 0 ? 0.0 : 1 / inverse;
     bool const fits = diagonal > 0 && w[i] > 0 && is_finite(w[i]) && is_finite(sum);
-    if (sum != 0 && !fits) lower_to(bad, static_cast<std::int32_t>(i));
+    if (sum != 0 && !fits) lower_to(&all->bad, static_cast<std::int32_t>(i));
+    raise_to(&all->norm, w[i] * sum);
   }
 };
 
-struct NoneBad {
-  static constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
-  std::int32_t* bad;
-  TCSOLVE_HD void operator()(std::int64_t) const { *bad = none; }
+struct NoRows {
+  WeighedRows* all;
+  TCSOLVE_HD void operator()(std::int64_t) const { *all = {0, WeighedRows::none}; }
 };
 
 template <class On>
-Index smoother_weights(On& on, CsrView<double> const& a, RowWeight kind, double* w) {
-  constexpr std::int32_t none = NoneBad::none;
-  auto* const bad = on.template take<std::int32_t>(1);
-  on.each(1, NoneBad{bad});
-  on.each_row(a.rows, a, SmootherWeight{kind, w, bad});
-  std::int32_t first = none;
-  on.read(bad, &first, 1);
-  return first == none ? -1 : first;
+WeighedRows smoother_weights(On& on, CsrView<double> const& a, RowWeight kind, double* w) {
+  auto* const all = on.template take<WeighedRows>(1);
+  on.each(1, NoRows{all});
+  on.each_row(a.rows, a, SmootherWeight{kind, w, all});
+  WeighedRows found{};
+  on.read(all, &found, 1);
+  return found;
 }
 
 }  // namespace tcsolve

@@ -14,7 +14,7 @@ namespace tcsolve {
 
 namespace {
 
-/// Lanczos approaches lambda_max from below; beyond it the polynomial would grow.
+/// Beyond the interval the polynomial would grow.
 Chebyshev::Interval interval(Context& ctx, LinearOperator<double> const& A,
                              LinearOperator<double> const& M, ChebyshevParams const& params) {
   checked(params, "chebyshev");
@@ -23,7 +23,8 @@ Chebyshev::Interval interval(Context& ctx, LinearOperator<double> const& A,
         cat("chebyshev needs a square operator, ", A.name(), " is ", A.rows(), " x ", A.cols()));
   double high = 1;
   if (ctx.communicator().global_size(A.rows()) > 0)
-    high = 1.1 * estimate_spectrum(ctx, A, M, params.lanczos_steps, "chebyshev").largest;
+    high =
+        spectrum_margin * estimate_spectrum(ctx, A, M, params.lanczos_steps, "chebyshev").largest;
   return {high / params.eig_ratio, high};
 }
 

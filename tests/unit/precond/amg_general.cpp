@@ -26,9 +26,12 @@ class AmgGeneral : public AmgOnEachBackend {
  protected:
   Vector weights_of(Csr<double> const& a, RowWeight kind) {
     Array<double> w(ctx().space(), static_cast<std::size_t>(a.rows));
-    smoother_weights(ctx(), system(a).matrix, kind, 0, w.data());
+    double const norm = smoother_weights(ctx(), system(a).matrix, kind, 0, w.data());
     std::vector<double> const there = to_host(ctx(), w);
-    return Eigen::Map<Vector const>(there.data(), a.rows);
+    Vector const W = Eigen::Map<Vector const>(there.data(), a.rows);
+    EXPECT_NEAR(norm, (W.asDiagonal() * dense(a)).cwiseAbs().rowwise().sum().maxCoeff(),
+                1e-14 * norm);
+    return W;
   }
 };
 TCSOLVE_ON_EACH_BACKEND(AmgGeneral);

@@ -143,6 +143,27 @@ TEST_P(Spectra, EndWhereTheSpaceIsExhausted) {
   EXPECT_NEAR(one.largest, 1, 1e-14);
 }
 
+/// Half of the steps are taken where a tenth more than their estimate reaches the bound; where a
+/// tenth more than that of all does, the bound is taken too.
+TEST_P(Spectra, EndAtABoundThatIsNear) {
+  Csr<double> const a = grid(18);
+  auto const D = jacobi(a);
+  double const half = of(*matrix(a), *D, 5).largest, all = of(*matrix(a), *D, 10).largest;
+  ASSERT_GT(all, 1.01 * half);
+  struct Case {
+    double bound, largest;
+    int steps;
+  };
+  for (auto const& [bound, largest, steps] :
+       {Case{1.099 * half, 1.099 * half / 1.1, 5}, Case{1.101 * half, 1.101 * half / 1.1, 10},
+        Case{1.101 * all, all, 10}}) {
+    Hidden const A(matrix(a));
+    EXPECT_EQ(estimate_spectrum(ctx(), A, *D, 10, "test", Indefinite::refuse, bound).largest,
+              largest);
+    EXPECT_EQ(A.applied(), steps);
+  }
+}
+
 TEST_P(Spectra, OfWhatIsIndefiniteAreRefusedOrIgnored) {
   // Of the first step already: of a random vector the negative ones weigh more.
   std::vector<double> A(300, 2), D(300, 2), ones(300, 1);
