@@ -5,7 +5,6 @@
 #include <tcsolve/core/parallel.hpp>
 #include <tcsolve/core/timed.hpp>
 #include <tcsolve/io/files/matrix_text.hpp>
-#include <tcsolve/io/files/number_parse.hpp>
 
 #include <array>
 #include <chrono>
@@ -106,56 +105,42 @@ Csr<double> read(TextInput const& input, ReadOptions const& options) {
   return a;
 }
 
-/// Numbers on the first line of plain text that has any; 1 where none has.
-Index numbers_on_a_line(TextInput const& input) {
-  constexpr std::size_t longest = std::size_t{1} << 20;
-  auto const source = input.open();
-  TextBlocks blocks(*source, longest);
-  try {
-    for (std::string_view text = blocks.next(); !text.empty(); text = blocks.next())
-      for (std::string_view const line : cut_at_lines(text, 1)) {
-        char const* p = skip_blanks(line.data());
-        if (*p == '\n' || *p == '%') continue;
-        Index count = 0;
-        for (; *p != '\n'; p = skip_blanks(p), ++count)
-          while (!is_blank(*p) && *p != '\n') ++p;
-        return count;
-      }
-  } catch (MatrixError const&) {
-    // The reader finds the fault again, and its line.
-  }
-  return 1;
+/// Rows of x, from `first` on, whose numbers stand in `rows` one after another.
+void place_rows(std::vector<double> const& rows, std::size_t first, Columns& x) {
+  auto const n = static_cast<std::size_t>(x.rows), k = static_cast<std::size_t>(x.cols);
+  for (std::size_t at = 0, i = first; at < rows.size(); ++i)
+    for (std::size_t j = 0; j < k; ++j) x.values[j * n + i] = rows[at++];
 }
 
 Columns read_numbers(TextInput const& input, ReadOptions const& options) {
   auto const start = Clock::now();
-  Index const cols = numbers_on_a_line(input);
-  MatrixText text(cancellable(input.open(), options.cancel), input.name, options.threads);
-  text.read_no_header(cols);
-  std::vector<double> rows;  // row after row
+  int const threads = thread_count(options.threads);
+  MatrixText text(cancellable(input.open(), options.cancel), input.name, threads);
+  Index const cols = text.read_no_header();
+  std::vector<std::vector<double>> pieces;  // of whole rows, row after row
+  std::vector<std::size_t> first{0};        // the first row of each
   for (auto chunks = text.next(options.nonfinite); !chunks.empty();
        chunks = text.next(options.nonfinite)) {
-    require_memory((cols > 1 ? 24 : 16) * text.entries(), options.memory_limit,
+    require_memory(16 * text.entries(), options.memory_limit,
                    cat(input.name, ": ", text.entries(), " numbers or more"));
-    for (EntryChunk const& chunk : chunks)
-      for (Entry const& entry : chunk.entries) rows.push_back(entry.value);
+    for (EntryChunk& chunk : chunks) {
+      first.push_back(first.back() + chunk.numbers.size() / static_cast<std::size_t>(cols));
+      pieces.push_back(std::move(chunk.numbers));
+    }
   }
   if (text.lines() == 0) text.fail(1, "the file is empty");
-  auto const k = static_cast<std::size_t>(cols), n = rows.size() / k;
-  Columns x{narrow(static_cast<std::int64_t>(n), "length of the vector"), cols, {}};
-  if (cols == 1) {
-    x.values = std::move(rows);
-  } else {
-    x.values.resize(rows.size());
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t j = 0; j < k; ++j) x.values[j * n + i] = rows[i * k + j];
-  }
+  Columns x{narrow(static_cast<std::int64_t>(first.back()), "length of the vector"), cols,
+            std::vector<double>(static_cast<std::size_t>(text.entries()))};
+  parallel_tasks(threads, static_cast<std::int64_t>(pieces.size()), [&](std::int64_t task, int) {
+    auto const i = static_cast<std::size_t>(task);
+    place_rows(pieces[i], first[i], x);
+  });
   if (options.stats)
     *options.stats = {.seconds = seconds_since(start),
                       .text_bytes = text.bytes(),
                       .lines = text.lines(),
                       .stored = text.entries(),
-                      .threads = thread_count(options.threads)};
+                      .threads = threads};
   return x;
 }
 
@@ -187,7 +172,8 @@ Columns read_columns(TextInput const& input, ReadOptions const& options) {
 }
 
 ColumnsSize columns_size(TextInput const& input) {
-  if (!is_matrix_market(input)) return {std::nullopt, numbers_on_a_line(input)};
+  if (!is_matrix_market(input))
+    return {std::nullopt, MatrixText(input.open(), input.name, 1).read_no_header()};
   MatrixHeader const header = read_matrix_market_header(input);
   return {header.rows, header.cols};
 }

@@ -50,9 +50,18 @@ struct Rules {
   bool refuse_nonfinite;
 };
 
+std::string goes_on(std::string_view line, char const* what) {
+  return cat(quoted(line), " goes on behind its entry, ", what);
+}
+
 /// Lines of `per_line` numbers.
 void parse_table(std::string_view text, Rules const& rules, EntryChunk& out) {
+  Index const wanted = rules.header.per_line;
   char const *p = text.data(), *const end = p + text.size();
+  // A number takes two bytes at least.
+  out.numbers.reserve(std::min(
+      static_cast<std::size_t>(std::count(p, end, '\n')) * static_cast<std::size_t>(wanted),
+      text.size() / 2));
   for (out.lines = 0; p < end; ++p) {
     char const* const line = p;
     auto const here = [&] { return std::string_view(line, after_line(line, end)); };
@@ -63,21 +72,25 @@ void parse_table(std::string_view text, Rules const& rules, EntryChunk& out) {
     Index count = 0;
     for (; *p != '\n'; p = skip_blanks(p), ++count) {
       char const* const at = p;
-      Entry entry{0, 0, 0.0};
-      Parsed parsed = parse_real(p, entry.value);
+      if (count == 1 && wanted == 1) {
+        out.fault = goes_on(here(), "one number");
+        break;
+      }
+      double value = 0;
+      Parsed parsed = parse_real(p, value);
       if (parsed == Parsed::number && !is_blank(*p) && *p != '\n') parsed = Parsed::malformed;
       if (parsed != Parsed::number && (parsed != Parsed::nonfinite || rules.refuse_nonfinite)) {
         out.fault = value_fault(parsed, at, false, here());
-        return;
+        break;
       }
-      out.entries.push_back(entry);
+      out.numbers.push_back(value);
     }
-    if (count != rules.header.per_line) {
-      out.entries.resize(out.entries.size() - static_cast<std::size_t>(count));
+    if (out.fault.empty() && count != wanted)
       out.fault = cat(quoted(here()), " has ", count, count == 1 ? " number" : " numbers",
-                      "; the first line has ", rules.header.per_line);
-      return;
-    }
+                      "; the first line has ", wanted);
+    if (out.fault.empty()) continue;
+    out.numbers.resize(out.numbers.size() - static_cast<std::size_t>(count));
+    return;
   }
 }
 
@@ -131,12 +144,12 @@ void parse_lines(std::string_view text, Rules const& rules, EntryChunk& out) {
     if (*p != '\n') {
       char const* const rest = skip_blanks(p);
       if (*rest != '\n') {
-        out.fault = field != MatrixField::pattern && rest == p
-                        ? value_fault(Parsed::malformed, p, integer, here())
-                        : cat(quoted(here()), " goes on behind its entry, ",
-                              placed && field == MatrixField::pattern ? "a row and a column"
-                              : placed ? "a row, a column and a value"
-                                       : "one number");
+        out.fault =
+            field != MatrixField::pattern && rest == p
+                ? value_fault(Parsed::malformed, p, integer, here())
+                : goes_on(here(), placed && field == MatrixField::pattern ? "a row and a column"
+                                  : placed ? "a row, a column and a value"
+                                           : "one number");
         break;
       }
       p = rest;
@@ -155,9 +168,10 @@ void parse_entries(std::string_view text, MatrixHeader const& header, NonFinite 
                    EntryChunk& out) {
   Rules const rules{header, nonfinite == NonFinite::refuse};
   out.entries.clear();
+  out.numbers.clear();
   out.fault.clear();
   out.lower = out.upper = false;
-  if (header.per_line > 1) return parse_table(text, rules, out);
+  if (header.per_line > 0) return parse_table(text, rules, out);
   constexpr auto coordinate = MatrixLayout::coordinate;
   constexpr auto array = MatrixLayout::array;
   if (header.layout == coordinate) {

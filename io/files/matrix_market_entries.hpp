@@ -15,11 +15,14 @@ namespace tcsolve {
 
 /// The entries of a piece of text, or as many as stand before the first fault.
 struct EntryChunk {
-  std::vector<Entry> entries;  ///< 0-based; of an array only the values, in file order
-  std::int64_t lines = 0;      ///< lines seen, the one at fault included
-  bool lower = false;          ///< some entry lies below the diagonal
-  bool upper = false;          ///< some entry lies above the diagonal
+  std::vector<Entry> entries;   ///< 0-based; of an array only the values, in file order
+  std::vector<double> numbers;  ///< of text without a header, in the place of entries
+  std::int64_t lines = 0;       ///< lines seen, the one at fault included
+  bool lower = false;           ///< some entry lies below the diagonal
+  bool upper = false;           ///< some entry lies above the diagonal
   std::string fault;  ///< what is wrong in line number `lines` of the piece; empty: nothing
+
+  Offset count() const { return static_cast<Offset>(entries.size() + numbers.size()); }
 };
 
 /// Reads whole lines (the last byte is '\n'; text_padding bytes beyond are readable) into `out`,

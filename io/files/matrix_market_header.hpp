@@ -43,7 +43,7 @@ struct MatrixHeader {
   Index rows = 0;
   Index cols = 0;
   Offset stored = 0;      ///< entry lines in the file
-  Index per_line = 1;     ///< numbers on a line of an array; more than 1 only without a header
+  Index per_line = 0;     ///< numbers on each line of a text without a header; 0: there is one
   std::int64_t line = 0;  ///< number of the size line, 1 for the first line
 
   /// Entries of the matrix once both triangles are there: at most twice `stored`.

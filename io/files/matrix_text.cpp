@@ -2,7 +2,9 @@
 #include <tcsolve/io/files/matrix_text.hpp>
 
 #include <tcsolve/core/parallel.hpp>
+#include <tcsolve/io/files/number_parse.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -13,6 +15,21 @@ namespace {
 std::int64_t shortest_line(MatrixHeader const& header) {
   if (header.layout == MatrixLayout::array) return 2;
   return header.field == MatrixField::pattern ? 4 : 6;
+}
+
+/// How many words are on the line at p, which ends with '\n'; 0 on a comment.
+Index numbers_on_line(char const* p) {
+  Index count = 0;
+  for (p = skip_blanks(p); *p != '\n' && (count > 0 || *p != '%'); p = skip_blanks(p), ++count)
+    while (!is_blank(*p) && *p != '\n') ++p;
+  return count;
+}
+
+/// Pieces of a text without a header: a short one is shared by all threads, too.
+std::size_t piece_of_numbers(std::size_t text, int threads) {
+  constexpr std::size_t least = std::size_t{1} << 15;
+  return std::clamp(text / static_cast<std::size_t>(text_chunks_per_thread * threads), least,
+                    text_chunk_bytes);
 }
 
 }  // namespace
@@ -41,11 +58,19 @@ MatrixHeader const& MatrixText::read_header() {
   return header_;
 }
 
-void MatrixText::read_no_header(Index per_line) {
+Index MatrixText::read_no_header() {
   header_ = {};
-  header_.per_line = per_line;
   header_.layout = MatrixLayout::array;
   header_.stored = std::numeric_limits<Offset>::max();
+  header_.per_line = 1;
+  for (rest_ = next_block(); !rest_.empty(); rest_ = next_block()) {
+    std::int64_t lines = 0;
+    for (std::size_t at = 0; at < rest_.size(); at = rest_.find('\n', at) + 1, ++lines)
+      if (Index const count = numbers_on_line(rest_.data() + at); count > 0)
+        return header_.per_line = count;
+    line_ += lines;
+  }
+  return header_.per_line;
 }
 
 std::string_view MatrixText::next_block() {
@@ -56,15 +81,16 @@ std::string_view MatrixText::next_block() {
 
 std::span<EntryChunk> MatrixText::next(NonFinite nonfinite) {
   std::string_view const text = rest_.empty() ? next_block() : std::exchange(rest_, {});
-  auto const pieces = cut_at_lines(text, text_chunk_bytes);
+  bool const bare = header_.per_line > 0;
+  auto const pieces =
+      cut_at_lines(text, bare ? piece_of_numbers(text.size(), threads_) : text_chunk_bytes);
   if (chunks_.size() < pieces.size()) chunks_.resize(pieces.size());
   parallel_tasks(threads_, static_cast<std::int64_t>(pieces.size()), [&](std::int64_t i, int) {
     auto const k = static_cast<std::size_t>(i);
     parse_entries(pieces[k], header_, nonfinite, chunks_[k]);
   });
   check(pieces);
-  bool const any_number = header_.stored == std::numeric_limits<Offset>::max();
-  if (pieces.empty() && entries_ < header_.stored && !any_number)
+  if (pieces.empty() && entries_ < header_.stored && !bare)
     fail(line_ + 1, cat("the file ends after ", entries_, " of ", header_.stored, " entries"));
   return std::span(chunks_).first(pieces.size());
 }
@@ -72,7 +98,7 @@ std::span<EntryChunk> MatrixText::next(NonFinite nonfinite) {
 void MatrixText::check(std::vector<std::string_view> const& pieces) {
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     EntryChunk const& chunk = chunks_[i];
-    auto const n = static_cast<Offset>(chunk.entries.size());
+    Offset const n = chunk.count();
     if (n > header_.stored - entries_)
       fail(line_ + line_of_entry(pieces[i], header_.stored - entries_),
            cat("more entries than the ", header_.stored, " of the size line"));

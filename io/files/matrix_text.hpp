@@ -22,8 +22,9 @@ class MatrixText {
 
   /// Reads banner, comments and sizes. Checks that so many entries can be in a file of this size.
   MatrixHeader const& read_header();
-  /// Instead of read_header: bare numbers, `per_line` on each line, as many as there are.
-  void read_no_header(Index per_line = 1);
+  /// Instead of read_header: bare numbers, as many as there are. Returns how many are on a line:
+  /// as many as on the first one that has any, 1 where none has.
+  Index read_no_header();
   MatrixHeader const& header() const { return header_; }
   /// Bytes up to the end of the size line; 1 more where that ends the file without a '\n'. Between
   /// read_header and next.
@@ -55,7 +56,7 @@ class MatrixText {
   int threads_;
   TextBlocks blocks_;
   MatrixHeader header_;
-  std::string_view rest_;  // of the block in which the header ends
+  std::string_view rest_;  // of the block in which the header ends, or the numbers begin
   std::int64_t line_ = 0;
   Offset entries_ = 0;
   std::vector<EntryChunk> chunks_;

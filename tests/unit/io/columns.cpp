@@ -72,6 +72,47 @@ TEST(ColumnsOnFile, PlainText) {
   EXPECT_TRUE(has(fault([] { parse_vector_file("1 2\n3 4\n", "b"); }), "2 x 2 numbers; a vector"));
 }
 
+/// A text is cut into pieces, which threads share, and into blocks, which follow each other. The
+/// first fault is told, and its line, wherever others are.
+TEST(ColumnsOnFile, PlainTextOfManyPieces) {
+  constexpr std::size_t comments = 3000, rows = 40'000;  // the first are more than a block
+  std::vector<std::string> lines(comments, "% " + std::string(1000, '-'));
+  Values wanted(3 * rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    wanted[i] = double(i), wanted[rows + i] = -double(i) / 100, wanted[2 * rows + i] = 0.5;
+    lines.push_back(cat(i, " -", i, "e-2\t.5", i % 7 == 0 ? "\r\n\n" : ""));
+  }
+  auto const with = [&](std::size_t line, std::string const& other) {
+    auto changed = lines;
+    changed[line] = other;
+    return changed;
+  };
+  auto const joined = [](std::vector<std::string> const& all) {
+    std::string text;
+    for (std::string const& line : all) text += line + "\n";
+    return text;
+  };
+  // Where a line stands that follows so many rows.
+  auto const number = [&](std::size_t row) { return comments + row + 2 * ((row + 6) / 7) + 1; };
+  for (int const threads : {1, 3, 16}) {
+    ReadOptions const options{.threads = threads};
+    auto const read = [&](std::vector<std::string> const& all) {
+      return parse_columns_file(joined(all), "x", "file", options);
+    };
+    Columns const x = read(lines);
+    EXPECT_EQ(x.cols, 3);
+    EXPECT_EQ(x.rows, Index{rows});
+    EXPECT_EQ(x.values, wanted);
+    EXPECT_EQ(read(with(comments + 39'996, "%")).rows, Index{rows - 1});
+    auto two = with(comments + 39'998, "1 2");
+    EXPECT_EQ(fault([&] { read(two); }),
+              cat("file:", number(39'998), ": '1 2' has 2 numbers; the first line has 3"));
+    two[comments + 101] = "1 x 3";
+    EXPECT_EQ(fault([&] { read(two); }),
+              cat("file:", number(101), ": the value in '1 x 3' is not a number"));
+  }
+}
+
 TEST(ColumnsOnFile, MatrixMarket) {
   std::string const banner = "%%MatrixMarket matrix ";
   expect_columns(banner + "array real general\n2 3\n1\n2\n3\n4\n5\n6\n", 2, 3, {1, 2, 3, 4, 5, 6});
