@@ -2,7 +2,9 @@
 /// Smoothed aggregation on the device: near-nullspaces, the coarsest level, scaled levels, K
 /// cycles.
 #include <tcsolve/kernels/cuda/convert.cuh>
+#include <tcsolve/kernels/cuda/execute.cuh>
 #include <tcsolve/kernels/cuda/execute_columns.cuh>
+#include <tcsolve/kernels/cuda/steps.cuh>
 #include <tcsolve/precond/amg/dense_inverse_build.hpp>
 #include <tcsolve/precond/amg/krylov_ops.hpp>
 #include <tcsolve/precond/amg/level_scale_build.hpp>
@@ -10,16 +12,17 @@
 
 namespace tcsolve::cuda {
 
+template struct Executes<PointOps>;
 template struct ExecutesColumns<KrylovOps>;
 
 void translations(Device& device, Arena& arena, Index rows, Index block, double* B) {
   Converter on(device, arena);
   tcsolve::translations(on, rows, block, B);
 }
-void rigid_body_modes(Device& device, Arena& arena, Index nodes, Index dim, double const* points,
-                      double* B) {
+void rigid_body_modes(Device& device, Arena& arena, NodePoints const& points,
+                      PointsFrame const& frame, double* B) {
   Converter on(device, arena);
-  tcsolve::rigid_body_modes(on, nodes, dim, points, B);
+  tcsolve::rigid_body_modes(on, points, frame, B);
 }
 void place_columns(Device& device, Arena& arena, Index rows, double const* X, Index k, double* B,
                    Index first, Index count) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Smoothed aggregation on the host: near-nullspaces, the coarsest level, scaled levels, K cycles.
 #include <tcsolve/kernels/host/convert.hpp>
+#include <tcsolve/kernels/host/execute.hpp>
 #include <tcsolve/kernels/host/execute_columns.hpp>
+#include <tcsolve/kernels/host/steps.hpp>
 #include <tcsolve/precond/amg/dense_inverse_build.hpp>
 #include <tcsolve/precond/amg/krylov_ops.hpp>
 #include <tcsolve/precond/amg/level_scale_build.hpp>
@@ -9,16 +11,17 @@
 
 namespace tcsolve::host {
 
+template struct Executes<PointOps>;
 template struct ExecutesColumns<KrylovOps>;
 
 void translations(Host&, Arena& arena, Index rows, Index block, double* B) {
   Converter on(arena);
   tcsolve::translations(on, rows, block, B);
 }
-void rigid_body_modes(Host&, Arena& arena, Index nodes, Index dim, double const* points,
+void rigid_body_modes(Host&, Arena& arena, NodePoints const& points, PointsFrame const& frame,
                       double* B) {
   Converter on(arena);
-  tcsolve::rigid_body_modes(on, nodes, dim, points, B);
+  tcsolve::rigid_body_modes(on, points, frame, B);
 }
 void place_columns(Host&, Arena& arena, Index rows, double const* X, Index k, double* B,
                    Index first, Index count) {

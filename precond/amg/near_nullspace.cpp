@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 #include <tcsolve/io/files/matrix_file.hpp>
+#include <tcsolve/precond/amg/node_points.hpp>
 #include <tcsolve/precond/amg/ops.hpp>
 #include <tcsolve/precond/amg/strength.hpp>
 #include <tcsolve/precond/preconditioner.hpp>
@@ -13,25 +15,31 @@
 namespace tcsolve {
 namespace {
 
-/// A point a row.
-std::vector<double> points_of(NearNullspaceParams const& params, System const& system) {
-  if (params.points) return *params.points;
-  if (params.coordinates.empty()) return system.nodes->coordinates;
-  Columns const file = [&] {
+/// As they are given: a point after the other, or as columns of a file.
+struct GivenPoints {
+  Columns file;
+  std::span<double const> all;
+  bool by_columns = false;
+};
+
+GivenPoints points_of(NearNullspaceParams const& params, System const& system) {
+  GivenPoints given;
+  if (params.points) {
+    given.all = *params.points;
+  } else if (params.coordinates.empty()) {
+    given.all = system.nodes->coordinates;
+  } else {
     try {
-      return read_columns_file(params.coordinates, "x");
+      given.file = read_columns_file(params.coordinates, "x");
     } catch (MatrixError const& e) {
       throw SetupError(
           cat("amg: 'near_nullspace.coordinates' is a file with the 2 or 3 coordinates ",
               "of a node in each line: ", e.what()));
     }
-  }();
-  std::vector<double> points(file.values.size());
-  for (Index i = 0; i < file.rows; ++i)
-    for (Index c = 0; c < file.cols; ++c)
-      points[static_cast<std::size_t>(i) * file.cols + c] =
-          file.values[static_cast<std::size_t>(c) * file.rows + i];
-  return points;
+    given.all = given.file.values;
+    given.by_columns = given.file.cols > 1;
+  }
+  return given;
 }
 
 /// The vectors of the caller's, by the keys or by what is known of A; none where there are none.
@@ -125,25 +133,27 @@ void leave_out_wrong(Context& ctx, NearNullspace& made, Index translations, bool
   made.ratios = std::move(ratios);
 }
 
-/// From their mean, and of size 1: translations and rotations are of one size, whatever the unit of
-/// length.
-void centre(std::vector<double>& points, Index nodes, Index dim) {
-  std::vector<double> mean(dim, 0.0);
-  for (Index i = 0; i < nodes; ++i)
-    for (Index c = 0; c < dim; ++c) mean[c] += points[std::size_t(i) * dim + c];
-  for (double& m : mean) m /= nodes;
-  double farthest = 0;
-  for (Index i = 0; i < nodes; ++i)
-    for (Index c = 0; c < dim; ++c) {
-      double& p = points[std::size_t(i) * dim + c];
-      p -= mean[c];
-      farthest = std::max(farthest, std::abs(p));
-    }
-  if (!(farthest > 0)) return;
-  int const e = -std::ilogb(farthest);
-  double const scale = std::ldexp(1.0, e);
-  constexpr int far = 1000;  // where it is no power of two
-  for (double& p : points) p = std::abs(e) < far ? p * scale : std::ldexp(p, e);
+/// Of points in the Context's space, `given` on the host.
+PointsFrame frame_of(Context& ctx, NodePoints const& points, std::span<double const> given) {
+  auto scope = ctx.arena().scope();
+  double* const there = scope.take<double>(5);
+  submit(ctx, SumOfPoints{points.nodes, points, there});
+  submit(ctx, FarthestPoint{points.nodes, points, there, there + 4});
+  std::array<double, 5> found{};
+  copy_bytes(ctx, found.data(), Space::host, there, ctx.space(), sizeof found);
+  double const farthest = found[4];
+  if (!std::isfinite(farthest)) {
+    auto const wrong = std::ranges::find_if_not(given, [](double p) { return std::isfinite(p); });
+    if (wrong == given.end())
+      throw SetupError("amg: near_nullspace: the coordinates are beyond the range of FP64");
+    throw SetupError(cat("amg: near_nullspace: the coordinates of node ",
+                         (wrong - given.begin()) / points.node % points.nodes + 1,
+                         " are not finite"));
+  }
+  int const e = farthest > 0 ? -std::ilogb(farthest) : 0;
+  PointsFrame frame{{}, {std::ldexp(1.0, e / 2), std::ldexp(1.0, e - e / 2)}};
+  for (int c = 0; c < 3; ++c) frame.mean[c] = found[std::size_t(c)] / found[3];
+  return frame;
 }
 
 }  // namespace
@@ -184,7 +194,7 @@ NearNullspace near_nullspace(Context& ctx, System const& system,
   };
   Context::Entry const entry(ctx);
   if (solid) {
-    std::vector<double> points = points_of(params, system);
+    GivenPoints const given = points_of(params, system);
     if (known == 0 && made.block != 2 && made.block != 3)
       throw SetupError(cat("amg: near_nullspace: coordinates are for 2 or 3 unknowns a node, the ",
                            "pattern suggests ", made.block, "; say `block`"));
@@ -192,17 +202,19 @@ NearNullspace near_nullspace(Context& ctx, System const& system,
     if (dim != 2 && dim != 3)
       throw SetupError(
           cat("amg: near_nullspace: coordinates are for a block of 2 or 3, not of ", made.block));
-    if (points.size() != std::size_t(nodes) * dim)
-      throw SetupError(cat("amg: near_nullspace: there are ", points.size(), " coordinates, and ",
-                           nodes, " nodes of ", dim, " unknowns need ", std::int64_t{nodes} * dim));
-    auto const wrong = std::ranges::find_if_not(points, [](double p) { return std::isfinite(p); });
-    if (wrong != points.end())
-      throw SetupError(cat("amg: near_nullspace: the coordinates of node ",
-                           (wrong - points.begin()) / dim + 1, " are not finite"));
-    centre(points, nodes, dim);
-    Array<double> const there = to_space(ctx, points.data(), points.size());
+    if (given.all.size() != std::size_t(nodes) * dim)
+      throw SetupError(cat("amg: near_nullspace: there are ", given.all.size(),
+                           " coordinates, and ", nodes, " nodes of ", dim, " unknowns need ",
+                           std::int64_t{nodes} * dim));
+    if (given.by_columns && given.file.cols != dim)
+      throw SetupError(cat("amg: near_nullspace: '", params.coordinates, "' has ", given.file.cols,
+                           " numbers a line, and nodes of ", dim, " unknowns need ", dim));
+    Array<double> const there = to_space(ctx, given.all.data(), given.all.size());
+    NodePoints const points{there.data(), nodes, dim, given.by_columns ? 1 : dim,
+                            given.by_columns ? nodes : 1};
+    PointsFrame const frame = frame_of(ctx, points, given.all);
     double* const B = vectors(dim == 2 ? 3 : 6);
-    ctx.visit([&](auto& on) { rigid_body_modes(on, ctx.arena(), nodes, dim, there.data(), B); });
+    ctx.visit([&](auto& on) { rigid_body_modes(on, ctx.arena(), points, frame, B); });
   } else if (auto const given = fit_ones(ctx, a, vectors_of(params, system), params.keep);
              !given.empty()) {
     std::vector<double> const rows = by_rows(given);

@@ -24,6 +24,9 @@
 
 namespace tcsolve {
 
+struct NodePoints;   // precond/amg/node_points.hpp
+struct PointsFrame;  // precond/amg/node_points.hpp
+
 struct NearNullspaceParams {
   int block = 0;
   std::string coordinates;
@@ -82,10 +85,10 @@ std::vector<double> cancellation(Context&, CsrView<double> const& a, double cons
 namespace tcsolve {
 namespace host {
 void translations(Host&, Arena&, Index rows, Index block, double* B);
-void rigid_body_modes(Host&, Arena&, Index nodes, Index dim, double const* points, double* B);
+void rigid_body_modes(Host&, Arena&, NodePoints const&, PointsFrame const&, double* B);
 }  // namespace host
 namespace cuda {
 void translations(Device&, Arena&, Index rows, Index block, double* B);
-void rigid_body_modes(Device&, Arena&, Index nodes, Index dim, double const* points, double* B);
+void rigid_body_modes(Device&, Arena&, NodePoints const&, PointsFrame const&, double* B);
 }  // namespace cuda
 }  // namespace tcsolve

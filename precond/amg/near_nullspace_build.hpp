@@ -3,6 +3,7 @@
 #pragma once
 
 #include <tcsolve/kernels/convert.hpp>
+#include <tcsolve/precond/amg/node_points.hpp>
 
 namespace tcsolve {
 
@@ -16,12 +17,13 @@ struct Translations {
 
 /// Of a node whose coordinates are p.
 struct RigidBodyModes {
-  Index dim;
-  double const* points;  // (nodes x dim)
-  double* B;             // (nodes dim x modes)
+  NodePoints points;
+  PointsFrame frame;
+  double* B;  // (nodes dim x modes)
   TCSOLVE_HD void operator()(std::int64_t node) const {
-    Index const modes = dim == 2 ? 3 : 6;
-    double const* const p = points + node * dim;
+    Index const dim = points.dim, modes = dim == 2 ? 3 : 6;
+    double p[3];
+    for (Index c = 0; c < dim; ++c) p[c] = frame(points, node, c);
     double* const b = B + node * dim * modes;
     for (Index e = 0; e < dim * modes; ++e) b[e] = 0;
     for (Index c = 0; c < dim; ++c) b[c * modes + c] = 1;
@@ -55,8 +57,8 @@ void translations(On& on, Index rows, Index block, double* B) {
   on.each(rows, Translations{block, B});
 }
 template <class On>
-void rigid_body_modes(On& on, Index nodes, Index dim, double const* points, double* B) {
-  on.each(nodes, RigidBodyModes{dim, points, B});
+void rigid_body_modes(On& on, NodePoints const& points, PointsFrame const& frame, double* B) {
+  on.each(points.nodes, RigidBodyModes{points, frame, B});
 }
 
 }  // namespace tcsolve

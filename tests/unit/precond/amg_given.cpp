@@ -46,6 +46,50 @@ TEST_P(AmgGiven, NodesAreTakenWhereKeysSayNothing) {
                a.rows);
 }
 
+/// As the columns of a file, from another origin and in another unit: the same modes.
+TEST_P(AmgGiven, RigidBodyModesDoNotDependOnOriginAndUnit) {
+  Csr<double> const a = generate(ElasticityParams{.n = 7});
+  auto const modes = [&](NearNullspaceParams params) {
+    params.block = 3;
+    return to_host(ctx(), near_nullspace(ctx(), system(a), params).vectors);
+  };
+  std::vector<double> const points = grid_points(7);  // whole numbers
+  // Columns u v w of modes: from the middle, 3 of 7, and in units of 2.
+  std::vector<double> wanted;
+  for (std::size_t node = 0; node < 343; ++node) {
+    double const x = (points[3 * node] - 3) / 2, y = (points[3 * node + 1] - 3) / 2,
+                 z = (points[3 * node + 2] - 3) / 2;
+    for (double const e : {1., 0., 0., 0., z, -y, 0., 1., 0., -z, 0., x, 0., 0., 1., y, -x, 0.})
+      wanted.push_back(e);
+  }
+  for (double const unit : {1.0, 0x1p-1000, 0x1p-1030, 0x1p1000})
+    for (double const origin : {0.0, -7.0, 1024.0}) {
+      auto const moved = std::make_shared<std::vector<double>>(points);
+      for (double& p : *moved) p = (p + origin) * unit;
+      EXPECT_EQ(modes({.points = moved}), wanted) << unit << ", " << origin;
+    }
+  TemporaryFolder const folder;
+  std::ofstream triples(folder / "3"), numbers(folder / "1"), pairs(folder / "2");
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    triples << points[k] << (k % 3 == 2 ? '\n' : ' ');
+    numbers << points[k] << '\n';
+  }
+  for (int i = 0; i < 343; ++i) pairs << i << " 1\n";
+  triples.close(), numbers.close(), pairs.close();
+  EXPECT_EQ(modes({.coordinates = (folder / "3").string()}), wanted);
+  EXPECT_EQ(modes({.coordinates = (folder / "1").string()}), wanted);
+  EXPECT_THAT(message_of<SetupError>([&] { modes({.coordinates = (folder / "2").string()}); }),
+              HasSubstr("686 coordinates, and 343 nodes of 3 unknowns need 1029"));
+  auto const far = std::make_shared<std::vector<double>>(points);
+  far->front() = 1e308, far->back() = -1e308;
+  (*far)[3] = 1e308;
+  EXPECT_THAT(message_of<SetupError>([&] { modes({.points = far}); }),
+              HasSubstr("beyond the range"));
+  (*far)[7] = HUGE_VAL;
+  EXPECT_THAT(message_of<SetupError>([&] { modes({.points = far}); }),
+              HasSubstr("node 3 are not finite"));
+}
+
 TEST_P(AmgGiven, VectorsTakeThePlaceOfTranslations) {
   Csr<double> const a = generate(ElasticityParams{.n = 7});
   NodeFacts nodes{.block = 3};
