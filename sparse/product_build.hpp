@@ -3,7 +3,8 @@
 ///
 ///     weigh    how many products a row of C sums; from them a guess how many columns it has
 ///     count    its columns, by a table of that size; rows that do not fit try one four times as large
-///     order    rows by the size of table that they need; long rows last (product_long_build.hpp)
+///     order    rows by the size of table that they need (rows_by_size.hpp); long rows last
+///              (product_long_build.hpp)
 ///     fill     the columns sorted, those that were kept, others collected once more
 ///     values   products in the order of k, added up at the slots of a table of the row's columns
 ///
@@ -21,6 +22,7 @@
 #include <tcsolve/sparse/product_long_build.hpp>
 #include <tcsolve/sparse/product_table.hpp>
 #include <tcsolve/sparse/rounded.hpp>
+#include <tcsolve/sparse/rows_by_size.hpp>
 
 namespace tcsolve::sparse {
 
@@ -42,6 +44,7 @@ struct WeighRow {
   std::uint32_t* size;
   Index* columns;       ///< of the row of C; so far none
   Index const** lists;  ///< of those that are kept; so far none
+  SizeCounts counts;
   TCSOLVE_HD void take(std::int64_t i, Offset all) const {
     Offset const factors = a.offsets[i + 1] - a.offsets[i];
     columns[i] = 0, lists[i] = nullptr;
@@ -52,6 +55,7 @@ struct WeighRow {
     size[i] = all == 0               ? done_rows
               : factors > limits.row ? long_rows
                                      : size_for(guess < most ? guess : most, factors, limits.sizes);
+    counts.add(i, size[i]);
   }
   TCSOLVE_HD void operator()(std::int64_t i) const { take(i, products_of_row(a, b, i)); }
   template <class Warp>
@@ -96,68 +100,47 @@ struct CountColumns {
   }
 };
 
-/// The next size for a row that has not fitted; the others are done.
+/// The next size for a row that has not fitted; the others are done, long ones too.
 struct TryLarger {
   int sizes;
   Index const* columns;
   std::uint32_t* size;
-  std::int32_t* again;  ///< set where there is one
+  SizeCounts counts;
   TCSOLVE_HD void operator()(std::int64_t i) const {
-    if (size[i] >= long_rows) return;
     auto const now = static_cast<int>(size[i]);
-    if (columns[i] < limit_of(now)) {
+    if (size[i] >= long_rows || columns[i] < limit_of(now))
       size[i] = done_rows;
-      return;
-    }
-    size[i] = now + 1 < sizes ? static_cast<std::uint32_t>(now + 2 < sizes ? now + 2 : sizes - 1)
-                              : long_rows;
-    if (glance(again) == 0) put(again, 1);
+    else
+      size[i] = now + 1 < sizes ? static_cast<std::uint32_t>(now + 2 < sizes ? now + 2 : sizes - 1)
+                                : long_rows;
+    counts.add(i, size[i]);
   }
 };
 
+/// The size that a row needs, now that its columns are counted, and its length. Where one has not
+/// fitted its table they are of no use.
 struct SettleSize {
   PatternView a;
   ProductLimits limits;
   Index const* columns;
+  std::uint32_t const* tried;  ///< the size of the table; null: there was none
   std::uint32_t* size;
   Offset* length;  ///< (rows + 1)
+  SizeCounts counts;
   TCSOLVE_HD void operator()(std::int64_t i) const {
     bool const there = i < a.rows;
     length[i] = there ? columns[i] : 0;
     if (!there) return;
+    if (tried != nullptr && tried[i] < long_rows &&
+        columns[i] >= limit_of(static_cast<int>(tried[i])))
+      counts.try_again();
     Offset const factors = a.offsets[i + 1] - a.offsets[i];
     size[i] = columns[i] == 0        ? done_rows
               : factors > limits.row ? long_rows
                                      : size_for(columns[i], factors, limits.sizes);
+    counts.add(i, size[i]);
   }
 };
-
-struct Number {
-  Index* to;
-  TCSOLVE_HD void operator()(std::int64_t i) const { to[i] = static_cast<Index>(i); }
-};
-struct FindBounds {
-  std::uint32_t const* sorted;
-  std::int64_t n;
-  Offset* begin;
-  TCSOLVE_HD void operator()(std::int64_t s) const {
-    begin[s] = first_not_below(sorted, n, static_cast<std::uint32_t>(s));
-  }
-};
-
-/// Rows in the order of `size`; where each size begins, those that are done behind all others.
-template <class On>
-std::array<Offset, table_sizes + 2> order_rows(On& on, std::uint32_t const* size,
-                                               std::uint32_t* key, std::int64_t n, Index* order) {
-  std::array<Offset, table_sizes + 2> begin;
-  auto* const there = on.template take<Offset>(begin.size());
-  on.each(n, Copy<std::uint32_t>{size, key});
-  on.each(n, Number{order});
-  on.sort(key, order, n, done_rows + 1);
-  on.each(std::int64_t{done_rows} + 1, FindBounds{key, n, there});
-  on.read(there, begin.data(), static_cast<std::int64_t>(begin.size()));
-  return begin;
-}
 
 struct FillColumns {
   Collect collect;
@@ -200,12 +183,10 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, RightFa
                                ProductLimits const& limits) {
   auto on = fresh();
   std::int64_t const n = a.rows;
+  auto* const tried = on.template take<std::uint32_t>(n);
   auto* const size = on.template take<std::uint32_t>(n);
-  auto* const key = on.template take<std::uint32_t>(n);
   auto* const columns = on.template take<Index>(n);
-  auto* const length = on.template take<Offset>(n + 1);
-  auto* const offsets = on.template take<Offset>(n + 1);
-  auto* const again = on.template take<std::int32_t>(1);
+  RowsBySize const rows(on, n);
   KeptColumns kept{on.template take<Index const*>(n), nullptr,
                    static_cast<Offset>(limits.keep * double(a.entries + b.entries))};
   try {
@@ -218,16 +199,18 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, RightFa
   int const width = width_for(b);
 
   constexpr Offset walked_by_one = 64;
-  WeighRow const weigh{a, b, limits, size, columns, kept.lists};
+  WeighRow const weigh{a, b, limits, tried, columns, kept.lists, rows.counts()};
   if (a.entries <= walked_by_one * n)
     on.each(n, weigh);
   else
     on.each_warp(n, weigh);
-  for (std::int32_t more = 1; more != 0;) {
-    auto sorting = fresh();
-    auto const begin = order_rows(sorting, size, key, n, order);
-    on.clear(again, 1);
-    each_size(limits, pattern_by_threads, width, begin,
+  RowsFound found = rows.order(on, tried, order, false);
+  auto const long_ones = [&] {
+    return LongRows(on, a, b, order + found.begin[long_rows],
+                    found.begin[done_rows] - found.begin[long_rows]);
+  };
+  for (;;) {
+    each_size(limits, pattern_by_threads, width, found.begin,
               [&](int s, int lanes, Offset first, Offset count) {
                 Index* const lists = kept.take(s, count);
                 in_stretches(on, limits.cancel, count, lanes, Table::bytes(lanes, s, 0),
@@ -239,20 +222,16 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, RightFa
                                                    kept.lists};
                              });
               });
-    on.each(n, TryLarger{limits.sizes, columns, size, again});
-    on.read(again, &more, 1);
-    if (more == 0)
-      count_long_rows(
-          fresh,
-          LongRows(sorting, a, b, order + begin[long_rows], begin[done_rows] - begin[long_rows]),
-          limits, columns);
+    count_long_rows(fresh, long_ones(), limits, columns);
+    // As if all had fitted, which most products do: then the host has waited once.
+    on.each(n + 1, SettleSize{a, limits, columns, tried, size, rows.length(), rows.counts()});
+    found = rows.order(on, size, order, true);
+    if (found.again == 0) break;
+    on.each(n, TryLarger{limits.sizes, columns, tried, rows.counts()});
+    found = rows.order(on, tried, order, false);
   }
-
-  on.each(n + 1, SettleSize{a, limits, columns, size, length});
-  on.scan(length, offsets, n + 1, Plus{});
-  made.pattern = with_offsets(on, a.rows, b.cols, offsets);
-  auto sorting = fresh();
-  made.begin = order_rows(sorting, size, key, n, order);
+  made.begin = found.begin;
+  made.pattern = with_offsets(on, a.rows, b.cols, rows.offsets(), found.entries);
   Index* const to = made.pattern.columns.data();
   each_size(limits, pattern_by_threads, width, made.begin,
             [&](int s, int lanes, Offset first, Offset count) {
@@ -262,10 +241,7 @@ ProductPattern product_pattern(Fresh const& fresh, PatternView const& a, RightFa
                     {a, b, s, width}, order + first + from, kept.lists, made.pattern.offsets(), to};
               });
             });
-  fill_long_rows(fresh,
-                 LongRows(sorting, a, b, order + made.begin[long_rows],
-                          made.begin[done_rows] - made.begin[long_rows]),
-                 limits, made.pattern.offsets(), to);
+  fill_long_rows(fresh, long_ones(), limits, made.pattern.offsets(), to);
   return made;
 }
 

@@ -30,17 +30,15 @@ sparse::ProductPattern pattern_of_counts(Arena& arena, PatternView const& a, Ind
   GroupConverter on(arena);
   auto const n = static_cast<std::size_t>(a.rows);
   auto* const size = on.take<std::uint32_t>(n);
-  auto* const key = on.take<std::uint32_t>(n);
-  auto* const length = on.take<Offset>(n + 1);
-  auto* const offsets = on.take<Offset>(n + 1);
-  std::int64_t const rows = a.rows;
-  on.each(rows + 1, sparse::SettleSize{a, limits, count, size, length});
-  on.scan(length, offsets, rows + 1, Plus{});
+  sparse::RowsBySize const rows(on, a.rows);
+  on.each(std::int64_t{a.rows} + 1,
+          sparse::SettleSize{a, limits, count, nullptr, size, rows.length(), rows.counts()});
   sparse::ProductPattern made;
   made.limits = limits;
-  made.pattern = sparse::with_offsets(on, a.rows, cols, offsets);
   made.order = Array<Index>(on.space(), n);
-  made.begin = sparse::order_rows(on, size, key, rows, made.order.data());
+  sparse::RowsFound const found = rows.order(on, size, made.order.data(), true);
+  made.begin = found.begin;
+  made.pattern = sparse::with_offsets(on, a.rows, cols, rows.offsets(), found.entries);
   return made;
 }
 

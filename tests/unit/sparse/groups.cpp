@@ -116,6 +116,38 @@ TEST(SparseGroups, KeysAreSorted) {
       }
 }
 
+/// Stably, in pieces that end within a warp or not, several times: no count is left behind.
+TEST(SparseGroups, RowsAreOrderedBySize) {
+  std::mt19937_64 bits(5);
+  Arena arena(Space::host);
+  host::Converter on(arena);
+  for (std::int64_t const n : {0, 1, 31, 255, 256, 257, 5000}) {
+    sparse::RowsBySize const rows(on, n);
+    sparse::SizeCounts const counts = rows.counts();
+    for (int turn = 0; turn < 4; ++turn) {
+      bool const lengths = turn % 2 == 1, again = turn == 1;
+      std::vector<std::uint32_t> size(n);
+      for (std::int64_t i = 0; i < n; ++i) {
+        size[i] = turn == 3 ? 4 : static_cast<std::uint32_t>(bits() % counts.sizes);
+        counts.add(i, size[i]);
+        rows.length()[i] = 3 * i;
+      }
+      rows.length()[n] = 0;
+      if (again) counts.try_again(), counts.try_again();
+      std::vector<Index> order(n), wanted(n);
+      sparse::RowsFound const found = rows.order(on, size.data(), order.data(), lengths);
+      std::iota(wanted.begin(), wanted.end(), 0);
+      std::ranges::stable_sort(wanted, {}, [&](Index i) { return size[i]; });
+      EXPECT_EQ(order, wanted) << n;
+      EXPECT_EQ(found.again, again);
+      EXPECT_EQ(found.entries, lengths ? 3 * n * (n - 1) / 2 : 0);
+      for (std::uint32_t s = 0; s < found.begin.size(); ++s)
+        EXPECT_EQ(found.begin[s], std::ranges::count_if(size, [&](auto of) { return of < s; }));
+      if (lengths) EXPECT_EQ(rows.offsets()[n / 2], 3 * (n / 2) * (n / 2 - 1) / 2);
+    }
+  }
+}
+
 /// By four lanes as by one, in tables of several sizes, some of which are too small at first; by
 /// groups alone and by three in step, whose rows are of different lengths; with columns kept from
 /// the count, and without room for them.

@@ -3,6 +3,7 @@
 /// bit, for every way that a row can take: each size of table, by a thread or a warp, and sorted
 /// with others.
 #include <tcsolve/io/generate/generators.hpp>
+#include <tcsolve/sparse/product_table.hpp>
 #include <tcsolve/sparse/triple_product.hpp>
 
 #include <chrono>
@@ -127,6 +128,37 @@ TYPED_TEST(SparseProduct, DoesNotDependOnLimits) {
       expect_same(by_plan(this->ctx(), as<T>(a), as<T>(b), tabled), wanted);
     }
   }
+}
+
+/// Stably, by what they need in the end, however many tables have been too small for them.
+TYPED_TEST(SparseProduct, RowsAreInTheOrderOfTheirTables) {
+  for (auto const& [name, a, b] : pairs())
+    for (ProductLimits limits : {ProductLimits{}, ProductLimits{.sizes = 2},
+                                 ProductLimits{.sizes = 5, .row = 5}, ProductLimits{.sizes = 0}}) {
+      SCOPED_TRACE(cat(name, ", ", limits.sizes, " sizes"));
+      limits.places = false;
+      CsrStorage<double> const A(this->ctx(), a.view()), B(this->ctx(), b.view());
+      sparse::ProductPattern const made = this->ctx().visit([&](auto& on) {
+        return product_pattern(on, this->ctx().arena(), PatternView(A.view()),
+                               sparse::RightFactor(B.view()), limits);
+      });
+      Csr<double> const wanted = by_map(a, b);
+      std::vector<std::vector<Index>> of(made.begin.size());
+      for (Index i = 0; i < wanted.rows; ++i) {
+        Offset const columns = wanted.offsets[i + 1] - wanted.offsets[i],
+                     factors = a.offsets[i + 1] - a.offsets[i];
+        auto const size = columns == 0           ? sparse::done_rows
+                          : factors > limits.row ? sparse::long_rows
+                                                 : sparse::size_for(columns, factors, limits.sizes);
+        of[size].push_back(i);
+      }
+      std::vector<Index> order;
+      for (std::size_t s = 0; s < of.size(); ++s) {
+        EXPECT_EQ(made.begin[s], static_cast<Offset>(order.size()));
+        order.insert(order.end(), of[s].begin(), of[s].end());
+      }
+      EXPECT_EQ(to_host(this->ctx(), made.order), order);
+    }
 }
 
 TYPED_TEST(SparseProduct, NewValuesAreThoseOfANewProduct) {
