@@ -54,11 +54,11 @@ struct CountKept {
   std::uint8_t const* keep;
   bool lump;
   Offset* length;          // (rows)
-  std::int32_t* homeless;  ///< the first row that drops entries and keeps no diagonal for them
+  std::int32_t* homeless;  ///< rows from the first on that drops entries and keeps no diagonal
   TCSOLVE_HD void settle(std::int64_t i, Offset kept, bool diagonal) const {
     length[i] = kept;
     if (lump && kept < a.offsets[i + 1] - a.offsets[i] && !diagonal)
-      lower_to(homeless, static_cast<std::int32_t>(i));
+      raise_to(homeless, static_cast<std::int32_t>(a.rows - i));
   }
   TCSOLVE_HD void operator()(std::int64_t i) const {
     Offset kept = 0;
@@ -119,24 +119,17 @@ struct CopyKeep {
 
 template <class On>
 FilteredPattern filter_pattern(On& on, PatternView const& a, std::uint8_t const* keep, Lump lump) {
-  constexpr std::int32_t none = std::numeric_limits<std::int32_t>::max();
-  std::int64_t const n = std::int64_t{a.rows} + 1;
-  auto* const length = on.template take<Offset>(n);
-  auto* const offsets = on.template take<Offset>(n);
-  auto* const homeless = on.template take<std::int32_t>(1);
-  on.write(&none, homeless, 1);
-  on.clear(length + a.rows, 1);
-  each_row_by_length(on, a, CountKept{a, keep, lump == Lump::diagonal, length, homeless});
-  std::int32_t first = none;
-  on.read(homeless, &first, 1);
-  if (first != none)
-    throw MatrixError(cat("filter: row ", first + 1, " drops entries and keeps no diagonal entry ",
-                          "that they could be added to"));
-  on.scan(length, offsets, n, Plus{});
+  RowLengths rows(on, a.rows);
+  on.clear(rows.length() + a.rows, 1);
+  each_row_by_length(on, a, CountKept{a, keep, lump == Lump::diagonal, rows.length(), rows.word()});
+  auto const found = rows.sum();
+  if (found.word != 0)
+    throw MatrixError(cat("filter: row ", a.rows - found.word + 1, " drops entries and keeps no ",
+                          "diagonal entry that they could be added to"));
   FilteredPattern made;
   made.keep = Array<std::uint8_t>(on.space(), static_cast<std::size_t>(a.entries));
   made.lump = lump;
-  made.pattern = with_offsets(on, a.rows, a.cols, offsets);
+  made.pattern = with_offsets(on, a.rows, a.cols, rows.offsets(), found.entries);
   on.each(a.entries, CopyKeep{keep, made.keep.data()});
   each_row_by_length(
       on, a, FillKept{a, made.keep.data(), made.pattern.offsets(), made.pattern.columns.data()});

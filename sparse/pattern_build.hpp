@@ -86,6 +86,40 @@ struct CopyOffsets {
   TCSOLVE_HD void operator()(std::int64_t i) const { to[i] = static_cast<O>(from[i]); }
 };
 
+/// Lengths of rows and their sums. Behind these lies a word, at first 0, that kernels may write:
+/// the host reads it together with the number of entries.
+template <class On>
+class RowLengths {
+ public:
+  RowLengths(On& on, Index rows)
+      : on_(on),
+        rows_(rows),
+        length_(on.template take<Offset>(static_cast<std::size_t>(rows) + 1)),
+        sums_(on.template take<Offset>(static_cast<std::size_t>(rows) + 2)) {
+    on.clear(word(), 2);
+  }
+  Offset* length() const { return length_; }  ///< (rows + 1), the last one to be 0
+  Offset const* offsets() const { return sums_; }
+  std::int32_t* word() const { return reinterpret_cast<std::int32_t*>(sums_ + rows_ + 1); }
+
+  struct Found {
+    Offset entries;
+    std::int32_t word, unused;
+  };
+  /// Sums the lengths. Waits.
+  Found sum() {
+    on_.scan(length_, sums_, rows_ + 1, Plus{});
+    Found found;
+    on_.read(reinterpret_cast<Found const*>(sums_ + rows_), &found, 1);
+    return found;
+  }
+
+ private:
+  On& on_;
+  std::int64_t rows_;
+  Offset *length_, *sums_;
+};
+
 /// A pattern of so many entries with these offsets (rows + 1) in on.space(), whose columns are
 /// still to be written. Offsets is Offset const* or OffsetsView.
 template <class On, class Offsets>

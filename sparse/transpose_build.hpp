@@ -103,7 +103,7 @@ OwnedPattern transpose_into(On& on, PatternView const& a, Array<O>& source) {
   each_entry(on, a, ListEntries<O>{a, key, place});
   on.sort(key, place, a.entries, static_cast<std::uint32_t>(a.cols));
   on.each(std::int64_t{a.cols} + 1, ColumnOffsets{key, a.entries, offsets});
-  OwnedPattern made = with_offsets(on, a.cols, a.rows, offsets);
+  OwnedPattern made = with_offsets(on, a.cols, a.rows, offsets, a.entries);
   on.each(a.entries, TakePlaces<O>{place, made.columns.data(), source.data()});
   return made;
 }

@@ -65,17 +65,13 @@ struct FillJoined {
 template <class On>
 std::optional<sparse::OwnedPattern> joined_pattern(On& on, CsrView<double> const& f,
                                                    PatternView const& T) {
-  std::int64_t const n = std::int64_t{f.rows} + 1;
-  auto* const length = on.template take<Offset>(n);
-  auto* const offsets = on.template take<Offset>(n);
-  auto* const flag = on.template take<std::int32_t>(1);
-  on.clear(flag, 1);
-  on.each_rows_of_columns(n, 1, f, CountJoined{T, f.rows, length, flag});
-  on.scan(length, offsets, n, Plus{});
-  std::int32_t too_many = 0;
-  on.read(flag, &too_many, 1);
-  if (too_many != 0) return std::nullopt;
-  sparse::OwnedPattern made = sparse::with_offsets(on, f.rows, T.cols, offsets);
+  sparse::RowLengths rows(on, f.rows);
+  on.each_rows_of_columns(std::int64_t{f.rows} + 1, 1, f,
+                          CountJoined{T, f.rows, rows.length(), rows.word()});
+  auto const found = rows.sum();
+  if (found.word != 0) return std::nullopt;  // too many
+  sparse::OwnedPattern made =
+      sparse::with_offsets(on, f.rows, T.cols, rows.offsets(), found.entries);
   on.each_rows_of_columns(f.rows, 1, f, FillJoined{T, made.offsets(), made.columns.data()});
   return made;
 }

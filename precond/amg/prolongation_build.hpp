@@ -56,16 +56,8 @@ TentativePattern tentative_pattern(On& on, Aggregates const& aggregates, Index b
   auto const nodes = static_cast<Index>(aggregates.of.size());
   Index const rows = nodes * block;
   Index const* const of = aggregates.of.data();
-  std::int64_t const n = std::int64_t{rows} + 1;
-  auto* const length = on.template take<Offset>(n);
-  auto* const offsets = on.template take<Offset>(n);
-  on.each(n, LengthOfTentative{of, rows, block, vectors, length});
-  on.scan(length, offsets, n, Plus{});
   TentativePattern made;
   made.block = block, made.vectors = vectors, made.aggregates = aggregates.count;
-  made.pattern = sparse::with_offsets(on, rows, aggregates.count * vectors, offsets);
-  on.each(rows,
-          FillTentative{of, block, vectors, made.pattern.offsets(), made.pattern.columns.data()});
   auto* const key = on.template take<std::uint32_t>(nodes);
   auto* const node = on.template take<Index>(nodes);
   on.each(nodes, AggregateKey{of, aggregates.count, key, node});
@@ -76,6 +68,15 @@ TentativePattern tentative_pattern(On& on, Aggregates const& aggregates, Index b
   on.read(made.begin.data() + aggregates.count, &inside, 1);
   made.nodes = Array<Index>(on.space(), static_cast<std::size_t>(inside));
   on.each(inside, sparse::Copy<Index>{node, made.nodes.data()});
+  std::int64_t const n = std::int64_t{rows} + 1;
+  auto* const length = on.template take<Offset>(n);
+  auto* const offsets = on.template take<Offset>(n);
+  on.each(n, LengthOfTentative{of, rows, block, vectors, length});
+  on.scan(length, offsets, n, Plus{});
+  made.pattern = sparse::with_offsets(on, rows, aggregates.count * vectors, offsets,
+                                      Offset{inside} * block * vectors);
+  on.each(rows,
+          FillTentative{of, block, vectors, made.pattern.offsets(), made.pattern.columns.data()});
   return made;
 }
 

@@ -4,6 +4,8 @@
 /// its norm as value.
 #pragma once
 
+#include <array>
+
 #include <tcsolve/kernels/atomics.hpp>
 #include <tcsolve/kernels/convert.hpp>
 #include <tcsolve/precond/amg/strength.hpp>
@@ -87,11 +89,16 @@ struct SquareOfNode {
     own[I] = square;
   }
 };
+/// Strong couplings, and nodes that have none among theirs, are counted in one word.
+constexpr Offset weak_node = Offset{1} << 40;
+struct StrongOffsets {
+  Offset const* sums;
+  TCSOLVE_HD Offset operator[](std::int64_t I) const { return sums[I] % weak_node; }
+};
 /// Where a node is a row `keep` is that of A at once.
 struct CountStrong {
   StrongRows rows;
   Offset* count;          // (nodes + 1)
-  std::int32_t* weak;     // (nodes + 1)
   std::uint8_t* keep;     ///< (entries) or null
   std::int32_t* dropped;  ///< set where an entry is not kept
   TCSOLVE_HD void operator()(CsrView<double> const& m, std::int64_t I) const {
@@ -107,8 +114,7 @@ struct CountStrong {
         keep[k] = strong || m.columns[k] == I;
         if (keep[k] == 0 && glance(dropped) == 0) put(dropped, 1);
       }
-    count[I] = here;
-    weak[I] = coupled && here == 0;
+    count[I] = coupled && here == 0 ? weak_node : here;
   }
 };
 struct FillStrong {
@@ -163,19 +169,16 @@ StrengthGraph strength_graph(On& on, CsrView<double> const& a, Index block, doub
   if (block > 1) made.blocks = sparse::blocks_of(on, a, block, block);
   CsrView<double> const m = node_matrix(on, a, block, scale, made.blocks.view());
   StrongRows const rows = strong_rows(on, m, block, theta, scale);
-  std::int64_t const n = std::int64_t{rows.nodes} + 1;
-  auto* const count = on.template take<Offset>(n);
-  auto* const offsets = on.template take<Offset>(n);
-  auto* const weak = on.template take<std::int32_t>(n);
-  auto* const before = on.template take<std::int32_t>(n);
-  auto* const dropped = on.template take<std::int32_t>(1);
+  sparse::RowLengths lengths(on, rows.nodes);
+  std::int32_t* const dropped = lengths.word();
   made.keep = Array<std::uint8_t>(on.space(), static_cast<std::size_t>(a.entries));
   std::uint8_t* const keep = made.keep.data();
-  on.clear(dropped, 1);
-  on.each_row(n, m, CountStrong{rows, count, weak, block == 1 ? keep : nullptr, dropped});
-  on.scan(count, offsets, n, Plus{});
-  on.scan(weak, before, n, Plus{});
-  made.strong = sparse::with_offsets(on, rows.nodes, rows.nodes, offsets);
+  on.each_row(std::int64_t{rows.nodes} + 1, m,
+              CountStrong{rows, lengths.length(), block == 1 ? keep : nullptr, dropped});
+  auto found = lengths.sum();
+  made.weak = static_cast<std::int32_t>(found.entries / weak_node);
+  made.strong = sparse::with_offsets(on, rows.nodes, rows.nodes, StrongOffsets{lengths.offsets()},
+                                     found.entries % weak_node);
   OffsetsView const of = made.strong.offsets();
   Index* const columns = made.strong.columns.data();
   if (block == 1) {
@@ -183,18 +186,19 @@ StrengthGraph strength_graph(On& on, CsrView<double> const& a, Index block, doub
   } else {
     on.each_row(rows.nodes, m, FillStrong{rows, of, columns});
     sparse::each_entry(on, a, KeepStrong{a, made.strong.view(), block, keep, dropped});
+    on.read(dropped, &found.word, 1);
   }
-  on.read(before + rows.nodes, &made.weak, 1);
-  std::int32_t some = 0;
-  on.read(dropped, &some, 1);
-  made.keeps_all = some == 0;
+  made.keeps_all = found.word == 0;
   return made;
 }
 
 struct CountOfRows {
   PatternView a;
-  Offset* entries;
-  TCSOLVE_HD void operator()(std::int64_t) const { *entries = a.offsets[a.rows] - a.offsets[0]; }
+  Offset const* blocks;
+  Offset* counted;  ///< entries, blocks
+  TCSOLVE_HD void operator()(std::int64_t) const {
+    counted[0] = a.offsets[a.rows] - a.offsets[0], counted[1] = *blocks;
+  }
 };
 template <class On>
 double share_of_places(On& on, CsrView<double> const& a, Index block, Index first, Index rows) {
@@ -203,11 +207,11 @@ double share_of_places(On& on, CsrView<double> const& a, Index block, Index firs
   std::size_t const each = a.offsets.wide ? sizeof(std::int64_t) : sizeof(std::int32_t);
   part.offsets.data = static_cast<std::byte const*>(a.offsets.data) + std::size_t(first) * each;
   Offset const* const before = sparse::offsets_of_blocks(on, part, block, block);
-  auto* const there = on.template take<Offset>(1);
-  on.each(1, CountOfRows{part, there});
-  Offset blocks = 0, entries = 0;
-  on.read(before + rows / block, &blocks, 1);
-  on.read(there, &entries, 1);
+  auto* const there = on.template take<Offset>(2);
+  on.each(1, CountOfRows{part, before + rows / block, there});
+  std::array<Offset, 2> counted{};
+  on.read(there, counted.data(), 2);
+  auto const [entries, blocks] = counted;
   return blocks == 0 ? 1.0 : double(entries) / (double(blocks) * block * block);
 }
 
