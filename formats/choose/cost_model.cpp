@@ -148,6 +148,7 @@ CostTable CostTable::of_gpu(cuda::Facts const& facts, cuda::Speeds const& speeds
       *rate *= by.caches;
     all.persistent_stream *= by.caches;
     all.persistent_memory *= by.memory;
+    all.persistent_longest *= by.clock;
   }
   t.pass_stream *= by.memory;
   if (facts.l2 > 0) t.cache = double(facts.l2) / (1 << 20);

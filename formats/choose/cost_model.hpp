@@ -124,6 +124,10 @@ struct RatesByType {
   double persistent = 0;         ///< us of a solver's step as one kernel; 0: there is none
   double persistent_stream = 0;  ///< us a MB that such a step touches ...
   double persistent_memory = 0;  ///< ... and beyond what the cache holds; 0: as in any pass
+  /// us a thousand positions of the longest row that a thread walks there, beyond the first
+  /// walked_at_once, which the other rates cover.
+  double persistent_longest = 0;
+  static constexpr double walked_at_once = 40;
   static constexpr auto schema() {
     using P = RatesByType;
     auto const least = at_least(0.0);
@@ -137,7 +141,9 @@ struct RatesByType {
               "us of a solver's step as one persistent kernel; 0: not offered"),
         field(&P::persistent_stream, "persistent_stream", least, "us a MB that it touches"),
         field(&P::persistent_memory, "persistent_memory", least,
-              "us a MB beyond what the cache holds; 0: as in any pass")};
+              "us a MB beyond what the cache holds; 0: as in any pass"),
+        field(&P::persistent_longest, "persistent_longest", least,
+              "us a thousand positions of the longest row beyond the first 40")};
   }
   bool operator==(RatesByType const&) const = default;
 };

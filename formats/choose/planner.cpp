@@ -38,9 +38,10 @@ bool multiplies_in_loop(Format const& format, PlanRequest const& request) {
 
 /// A step as one kernel; 0 where it is not offered. What a step touches beyond the cache comes from
 /// the memory; a loop is one kernel up to the format's share of the cache (solvers/loop/execution).
-double persistent_step(Format const& format, double bytes, Features const& f,
+double persistent_step(Format const& format, FormatLayout const& layout, Features const& f,
                        PlanRequest const& request, CostTable const& table) {
   RatesByType const& rates = table.of(format.name);
+  double const bytes = layout.stored;
   double const vector = double(size_of(request.vectors)) * f.rows / 1e6;
   double const touched = bytes / 1e6 + step_vectors * vector;
   double const counted = bytes / 1e6 + loop_vectors * vector;
@@ -49,7 +50,9 @@ double persistent_step(Format const& format, double bytes, Features const& f,
     return 0;
   double const near = std::min(touched, table.cache);
   double const far = rates.persistent_memory > 0 ? rates.persistent_memory : table.pass_stream;
-  return rates.persistent + rates.persistent_stream * near + far * (touched - near);
+  double const walked = std::max(0.0, layout.walked - RatesByType::walked_at_once) / 1000;
+  return rates.persistent + rates.persistent_stream * near + far * (touched - near) +
+         rates.persistent_longest * walked;
 }
 
 Candidate candidate(Format const& format, Features const& f, PlanRequest const& request,
@@ -59,13 +62,14 @@ Candidate candidate(Format const& format, Features const& f, PlanRequest const& 
   Candidate c;
   c.format = &format;
   c.excluded = why_not(format, f, request, table);
-  c.bytes = format.layout(f, request.values).stored;
+  FormatLayout const layout = format.layout(f, request.values);
+  c.bytes = layout.stored;
   double const k = request.columns;
   c.product =
       product_time(rates, work(format, f, request.values, request.vectors), request.columns);
   c.step = table.step + c.product + k * step_vectors * vector * table.pass_stream;
   if (!format.can.dot) c.step += table.pass + 2 * k * vector * table.pass_stream;
-  double const one_kernel = persistent_step(format, c.bytes, f, request, table);
+  double const one_kernel = persistent_step(format, layout, f, request, table);
   c.persistent = one_kernel > 0 && one_kernel < c.step;
   if (c.persistent) c.step = one_kernel;
   if (format.converted)
