@@ -4,7 +4,6 @@
 
 #include <type_traits>
 
-#include <tcsolve/kernels/op_list.hpp>
 #include <tcsolve/kernels/vector_ops.hpp>
 
 namespace tcsolve {

@@ -203,7 +203,7 @@ struct CountOfRows {
 template <class On>
 double share_of_places(On& on, CsrView<double> const& a, Index block, Index first, Index rows) {
   PatternView part = a;
-  part.rows = rows;
+  part.rows = rows, part.entries = a.entries / a.rows * rows;  // about
   std::size_t const each = a.offsets.wide ? sizeof(std::int64_t) : sizeof(std::int32_t);
   part.offsets.data = static_cast<std::byte const*>(a.offsets.data) + std::size_t(first) * each;
   Offset const* const before = sparse::offsets_of_blocks(on, part, block, block);

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <limits>
+#include <set>
 
 #include "tests/support/backend.hpp"
 #include "tests/support/matrices.hpp"
@@ -70,6 +71,34 @@ TYPED_TEST(SparseBlocks, ThoseThatHoldAnEntry) {
     EXPECT_EQ(back.columns, full.columns);
     EXPECT_EQ(back.offsets, full.offsets);
   }
+}
+
+/// Rows of a node that end, begin and skip where others do not; some are empty, one is long.
+TYPED_TEST(SparseBlocks, OfRowsThatDiffer) {
+  using T = typename TestFixture::T;
+  for (auto const& [r, c] :
+       {std::pair<Index, Index>{2, 3}, {3, 3}, {4, 1}, {5, 6}, {8, 2}, {9, 4}, {16, 16}})
+    for (Csr<double> const& a :
+         {random_matrix(70 * r, 20 * c, 2, 9), mixed_rows(7 * r, 40 * c, 5),
+          random_matrix(5 * r, 120 * c, 100, 4)}) {  // the last of hundreds of entries a node
+      SCOPED_TRACE(cat(r, " x ", c, ", ", a.entries(), " entries"));
+      Csr<T> wanted{a.rows / r, a.cols / c, {0}, {}, {}};
+      for (Index I = 0; I < wanted.rows; ++I) {
+        std::set<Index> met;
+        for (Offset k = a.offsets[I * r]; k < a.offsets[(I + 1) * r]; ++k)
+          met.insert(a.columns[k] / c);
+        wanted.columns.insert(wanted.columns.end(), met.begin(), met.end());
+        wanted.offsets.push_back(static_cast<Offset>(wanted.columns.size()));
+      }
+      CsrStorage<T> const A(this->ctx(), converted<T>(a));
+      sparse::OwnedPattern const of = sparse::blocks_of(this->ctx(), A.view(), r, c);
+      std::vector<T> const ones(static_cast<std::size_t>(of.entries), 1);
+      There<T> there(this->ctx(), ones);
+      Csr<T> const got = to_host(this->ctx(), of.with(static_cast<T const*>(there.data())));
+      EXPECT_EQ(got.offsets, wanted.offsets);
+      EXPECT_EQ(got.columns, wanted.columns);
+      EXPECT_EQ(got.cols, wanted.cols);
+    }
 }
 
 struct Case {
