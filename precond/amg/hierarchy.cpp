@@ -304,9 +304,11 @@ void AmgHierarchy::weigh(Context& ctx, CsrView<double> const& a, std::size_t l) 
         smoother_weights(ctx, a, RowWeight::diagonal, static_cast<int>(l), level.weights.data());
     if (a.rows <= params_.coarse_size) return;  // it is inverted
     RowWeights const D(level.weights.data(), a.rows);
-    // Where rows are not dominant the norm is far away, and the wait to see that is not worth it.
+    // To look is a wait. It is not worth it where rows are not dominant, whose norm is far away,
+    // nor where they are few, whose steps take no longer.
     constexpr double dominant = 2.001, none = std::numeric_limits<double>::infinity();
-    double const bound = norm <= dominant ? norm : none;
+    constexpr Index few = 1 << 16;
+    double const bound = norm <= dominant && a.rows > few ? norm : none;
     if (symmetric_)
       level.lambda_max = estimate_spectrum(ctx, *level.A, D, params_.lanczos_steps, "amg",
                                            Indefinite::refuse, bound)
