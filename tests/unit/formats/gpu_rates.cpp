@@ -142,27 +142,6 @@ TEST(GpuRates, OneKernelIsPromisedWhereThereIsOne) {
   EXPECT_EQ(persistent({.applies = 1e4, .persistent = false}), 0);
 }
 
-/// Of the persistent steps of an H200, us of cg: tripod_elast_p2 27.3 by sell, whose longest row a
-/// few threads walk, and 18.7 by csr; xenon1 10.8 and 12.3.
-TEST(GpuRates, LongRowsTakeLongInOneKernel) {
-  auto const step = [](Features const& f, char const* format) {
-    Plan const plan = make_plan(f, {.applies = 1e4}, CostTable::h200());
-    for (Candidate const& c : plan.candidates)
-      if (c.format->name == std::string(format)) return c.persistent ? c.step : NAN;
-    return double(NAN);
-  };
-  Features tripod;
-  tripod.rows = tripod.cols = 16179, tripod.entries = 1092291, tripod.longest = 379;
-  tripod.medium_slots = 1100000, tripod.slices_stored = 1785920, tripod.tiles = 88613;
-  EXPECT_NEAR(step(tripod, "sell"), 27.3, 2);
-  EXPECT_LT(step(tripod, "csr"), 0.8 * step(tripod, "sell"));
-  Features xenon;
-  xenon.rows = xenon.cols = 48600, xenon.entries = 1181120, xenon.longest = 27;
-  xenon.medium_slots = 1200000, xenon.slices_stored = 1311424, xenon.tiles = 117475;
-  EXPECT_NEAR(step(xenon, "sell"), 10.8, 2);
-  EXPECT_LT(step(xenon, "sell"), step(xenon, "csr"));
-}
-
 /// The plan's limit counts what a conversion needs besides.
 TEST(GpuRates, MemoryCountsTheScratchOfConversions) {
   Features const& f = measured[1].features;  // elasticity_56, which every format can hold
