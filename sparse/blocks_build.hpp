@@ -7,6 +7,7 @@
 
 #include <tcsolve/core/csr_view.hpp>
 #include <tcsolve/kernels/convert.hpp>
+#include <tcsolve/kernels/warp_moves.hpp>
 #include <tcsolve/sparse/blocks.hpp>
 #include <tcsolve/sparse/pattern_build.hpp>
 
@@ -20,26 +21,20 @@ TCSOLVE_HD void each_block_column(CsrView<S> const& a, Index r, Index c, std::in
   constexpr std::uint32_t none = 0xffffffffu;  // beyond every column
   Offset at[most] = {}, end[most] = {};
   std::uint32_t front[most];
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+  TCSOLVE_UNROLL
   for (int i = 0; i < most; ++i) {
     if (i < r) at[i] = a.offsets[I * r + i], end[i] = a.offsets[I * r + i + 1];
     front[i] = at[i] < end[i] ? static_cast<std::uint32_t>(a.columns[at[i]]) : none;
   }
   for (;;) {
     std::uint32_t least = none;
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+    TCSOLVE_UNROLL
     for (int i = 0; i < most; ++i) least = front[i] < least ? front[i] : least;
     if (least == none) return;
     std::uint32_t const J = least / static_cast<std::uint32_t>(c),
                         behind = (J + 1) * static_cast<std::uint32_t>(c);
     f(static_cast<Index>(J));
-#if defined(__CUDA_ARCH__)
-#pragma unroll
-#endif
+    TCSOLVE_UNROLL
     for (int i = 0; i < most; ++i)
       while (front[i] < behind) {
         ++at[i];
